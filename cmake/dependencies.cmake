@@ -1,0 +1,15 @@
+# Third-party libraries, all Debian packages that `scripts/dev setup` installs.
+find_package(Threads REQUIRED)
+find_package(fmt CONFIG REQUIRED)
+find_package(spdlog CONFIG REQUIRED)
+find_package(tomlplusplus CONFIG REQUIRED)
+find_package(simdjson CONFIG REQUIRED)
+find_package(Boost 1.81 CONFIG REQUIRED)
+find_path(EXPECTED_INCLUDE tl/expected.hpp REQUIRED)
+find_path(NLOHMANN_INCLUDE nlohmann/json.hpp REQUIRED)
+find_path(CLI11_INCLUDE CLI/CLI.hpp REQUIRED)
+find_library(ISAL_LIBRARY isal REQUIRED)
+
+add_library(hw_asio INTERFACE)
+target_link_libraries(hw_asio INTERFACE Boost::headers Threads::Threads)
+target_compile_definitions(hw_asio INTERFACE BOOST_ASIO_NO_DEPRECATED)

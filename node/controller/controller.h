@@ -1,0 +1,66 @@
+// The active controller, sans-IO: registrations and sessions, elections, AlterPartition, topics. Every decision is a
+// metadata record, appended and flushed to __cluster_metadata-0 before the answer exists (one voter: appended is
+// committed). Requests and answers are the wire's own messages. Split by rule: registration.cc, sessions.cc,
+// election.cc, alter_partition.cc, topics.cc, metadata_log.cc.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/rng.h"
+#include "base/time.h"
+#include "node/controller/events.h"
+#include "node/controller/metadata_image.h"
+#include "node/log/partition_log.h"
+#include "wire/messages/alter_partition.h"
+#include "wire/messages/broker_heartbeat.h"
+#include "wire/messages/broker_registration.h"
+#include "wire/messages/create_topics.h"
+
+namespace highwater::node {
+
+struct ControllerSettings {
+    BrokerId self = kNoBroker;
+    Uuid cluster_id;
+    Duration broker_session_timeout = seconds(9);
+    /// Cluster default; a topic's ConfigRecord overrides it.
+    bool unclean_leader_election = false;
+    Duration unclean_election_interval = seconds(300);
+    std::int32_t min_insync_replicas = 1;
+    std::int32_t default_replication_factor = 1;
+    std::int32_t num_partitions = 1;
+};
+
+class Controller {
+public:
+    /// Replays the log, takes the next controller epoch (quorum leader epoch: latest in the log + 1) and counts every
+    /// registered broker's session from `now`. `wall_ms`: record timestamps.
+    static Result<std::unique_ptr<Controller>> open(Instant now, std::int64_t wall_ms, ControllerSettings settings,
+                                                    Storage& storage, Rng rng);
+    ~Controller();
+
+    [[nodiscard]] const MetadataImage& image() const;
+    [[nodiscard]] const PartitionLog& metadata_log() const;
+    /// Epoch of this controller's leadership of __cluster_metadata.
+    [[nodiscard]] LeaderEpoch controller_epoch() const;
+
+    wire::BrokerRegistrationResponse handle(Instant now, std::int64_t wall_ms, const wire::BrokerRegistrationRequest& request);
+    wire::BrokerHeartbeatResponse handle(Instant now, std::int64_t wall_ms, const wire::BrokerHeartbeatRequest& request);
+    wire::AlterPartitionResponse handle(Instant now, std::int64_t wall_ms, const wire::AlterPartitionRequest& request);
+    wire::CreateTopicsResponse handle(Instant now, std::int64_t wall_ms, const wire::CreateTopicsRequest& request);
+
+    /// Fences silent brokers (checked every session/8), retries unclean elections.
+    void tick(Instant now, std::int64_t wall_ms);
+    [[nodiscard]] Instant deadline() const;
+
+    std::vector<ControllerEvent> take_events();
+
+private:
+    struct State;
+    explicit Controller(std::unique_ptr<State> state);
+    std::unique_ptr<State> state_;
+};
+
+}  // namespace highwater::node

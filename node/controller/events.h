@@ -1,0 +1,54 @@
+// What the controller decided, as facts for the white-box trace and the in-memory invariants.
+#pragma once
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/partition.h"
+#include "base/time.h"
+
+namespace highwater::node {
+
+struct BrokerRegistered {
+    BrokerId broker = kNoBroker;
+    BrokerEpoch broker_epoch = kUnknownBrokerEpoch;
+    Uuid incarnation;
+};
+enum class FenceReason : std::uint8_t { Registered, SessionTimeout, ControlledShutdown };
+struct BrokerFenced {
+    BrokerId broker = kNoBroker;
+    BrokerEpoch broker_epoch = kUnknownBrokerEpoch;
+    FenceReason reason = FenceReason::Registered;
+    /// SessionTimeout: time since the last heartbeat.
+    Duration silent{0};
+};
+struct BrokerUnfenced {
+    BrokerId broker = kNoBroker;
+    BrokerEpoch broker_epoch = kUnknownBrokerEpoch;
+};
+/// In controlled shutdown: still heartbeating, no ISR member, no leader.
+struct BrokerShuttingDown {
+    BrokerId broker = kNoBroker;
+    BrokerEpoch broker_epoch = kUnknownBrokerEpoch;
+};
+/// A PartitionRecord or PartitionChangeRecord was written.
+struct PartitionChanged {
+    TopicPartition partition;
+    BrokerId leader = kNoBroker;
+    LeaderEpoch leader_epoch = kNoEpoch;
+    PartitionEpoch partition_epoch = -1;
+    std::vector<BrokerId> isr;
+    /// The leader is new (an election, or none could be elected: leader -1).
+    bool elected = false;
+    /// Chosen from outside the ISR.
+    bool unclean = false;
+    /// "created", "fenced", "unfenced", "shutdown", "alter-partition", "unclean".
+    std::string cause;
+};
+
+using ControllerEvent =
+    std::variant<BrokerRegistered, BrokerFenced, BrokerUnfenced, BrokerShuttingDown, PartitionChanged>;
+
+}  // namespace highwater::node
