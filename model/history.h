@@ -1,0 +1,147 @@
+// The history: what clients were told and what they saw, one operation a line (docs/run-format.md).
+// Read by the checker, written by the runner. Times are monotonic nanoseconds.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/result.h"
+#include "base/time.h"
+
+namespace highwater {
+
+/// producer << 40 | n: unique within a run.
+using Value = std::int64_t;
+constexpr Value make_value(std::int64_t producer, std::int64_t n) { return producer << 40 | n; }
+/// "p3-977".
+std::string value_text(Value value);
+
+/// ok: acknowledged. fail: surely not written. info: anything else; it may land at any later time.
+enum class Outcome : std::uint8_t { Ok, Fail, Info };
+std::string_view outcome_name(Outcome outcome);
+
+struct HistoryMeta {
+    std::string case_name;
+    std::string format = "highwater/1";
+    std::string kind = "history";
+    std::string run_id;
+    std::string broker = "node";
+    std::int32_t replication_factor = 3;
+    std::int32_t min_isr = 1;
+    std::string acks = "all";  // "all", "1", "0", "mixed"
+    bool unclean = false;
+    bool idempotence = false;
+    std::int32_t retries = 0;
+    std::int32_t max_in_flight = 1;
+    std::string isolation = "read_uncommitted";
+    std::string consumer = "assign";
+    std::string offset_report = "per-record";
+    std::string reads;  // "linearizable" or ""
+    std::string needs;  // "txn" or ""
+    bool preexisting = false;
+    bool retention = false;
+    std::optional<std::int64_t> sample_limit;
+};
+
+struct Produce {
+    std::int32_t partition = 0;
+    Value value = 0;
+    Outcome status = Outcome::Info;
+    Offset offset = kUnknownOffset;
+    std::optional<std::int16_t> acks;  // -1, 0, 1; absent: as the meta says
+    std::string error;
+    std::optional<std::int64_t> sequence;
+    BrokerId broker = kNoBroker;
+};
+
+struct ReadRecord {
+    Offset offset = 0;
+    Value value = 0;
+    friend bool operator==(const ReadRecord&, const ReadRecord&) = default;
+};
+struct Poll {
+    std::int32_t partition = 0;
+    std::vector<ReadRecord> records;
+    Outcome status = Outcome::Ok;
+    std::string error;
+    Offset from = kUnknownOffset;
+    Offset high_watermark = kUnknownOffset;
+    Offset log_start = kUnknownOffset;
+    Offset last_stable_offset = kUnknownOffset;
+    std::string isolation;
+    BrokerId broker = kNoBroker;
+    /// After heal and quiescence; complete: reached the high watermark.
+    bool final = false;
+    bool complete = false;
+};
+
+struct ListOffsets {
+    std::int32_t partition = 0;
+    std::string which = "latest";  // "latest", "earliest", "log-end"
+    Offset offset = kUnknownOffset;
+    std::optional<LeaderEpoch> epoch;
+    BrokerId broker = kNoBroker;
+    Outcome status = Outcome::Ok;
+    std::string error;
+};
+
+/// A view of the cluster. Exact ones (golden files) hold until the next; sampled ones prove nothing in between.
+struct Observe {
+    std::int32_t partition = 0;
+    std::optional<std::vector<BrokerId>> isr;
+    std::optional<std::vector<BrokerId>> replicas;
+    std::optional<BrokerId> leader;
+    std::optional<LeaderEpoch> epoch;
+    std::optional<bool> unclean;
+    std::string config_json;
+    BrokerId broker = kNoBroker;
+    bool sampled = false;
+};
+
+struct FaultOp {
+    std::string kind;
+    std::string target;
+    std::string id;
+    std::string status;  // "ok", "fail", …
+    std::string detail;
+};
+struct Probe {
+    bool ok = false;
+    std::string detail;
+};
+/// assign, seek, reset, commit, client, claim, broker_errors, txn: kept with their JSON for the checks that use them.
+struct OtherOp {
+    std::string op;
+    std::string json;
+};
+
+struct Operation {
+    Instant invoked;
+    Instant completed;
+    std::int32_t client = 0;  // index into History::clients
+    std::variant<Produce, Poll, ListOffsets, Observe, FaultOp, Probe, OtherOp> what;
+};
+
+struct History {
+    HistoryMeta meta;
+    std::vector<std::string> clients;
+    std::vector<Operation> operations;
+    /// Lines that were believed only in part (a `fail` with an indeterminate code …).
+    std::vector<std::string> warnings;
+
+    std::int32_t client_index(std::string_view name);
+};
+
+/// Reads either format. Errors name file and line.
+Result<History> read_history(const std::string& path);
+Result<History> parse_history(std::string_view text, const std::string& name);
+/// One line without newline, in format highwater/1.
+std::string format_meta(const HistoryMeta& meta);
+std::string format_operation(const Operation& operation, std::string_view client);
+
+}  // namespace highwater
