@@ -1,0 +1,250 @@
+// Parses and evaluates the `until` language.
+#include "model/condition.h"
+
+#include <fmt/format.h>
+
+#include <cctype>
+#include <charconv>
+
+namespace highwater {
+
+class Condition::Parser {
+public:
+    explicit Parser(std::string_view text) : text_(text) {}
+
+    Result<std::vector<Comparison>> parse() {
+        std::vector<Comparison> comparisons;
+        while (true) {
+            auto comparison = parse_comparison();
+            if (!comparison) return tl::make_unexpected(comparison.error());
+            comparisons.push_back(std::move(*comparison));
+            skip_spaces();
+            if (at_ == text_.size()) return comparisons;
+            if (!take("and") && !take("&&")) return error("expected 'and' or the end");
+        }
+    }
+
+private:
+    tl::unexpected<Error> error(const std::string& what) const {
+        return failure(fmt::format("condition '{}': {} at character {}", text_, what, at_ + 1));
+    }
+
+    void skip_spaces() {
+        while (at_ < text_.size() && std::isspace(static_cast<unsigned char>(text_[at_])) != 0) ++at_;
+    }
+
+    bool take(std::string_view word) {
+        skip_spaces();
+        if (!text_.substr(at_).starts_with(word)) return false;
+        at_ += word.size();
+        return true;
+    }
+
+    static bool is_word(char c) {
+        return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-' || c == '.' || c == ':';
+    }
+
+    std::string take_word() {
+        skip_spaces();
+        const std::size_t begin = at_;
+        while (at_ < text_.size() && is_word(text_[at_])) ++at_;
+        return std::string(text_.substr(begin, at_ - begin));
+    }
+
+    Result<Operator> parse_operator() {
+        constexpr std::pair<std::string_view, Operator> kOperators[] = {
+            {"==", Operator::Equal},     {"!=", Operator::NotEqual},     {"<=", Operator::LessEqual},
+            {">=", Operator::GreaterEqual}, {"<", Operator::Less},       {">", Operator::Greater}};
+        for (const auto& [text, op] : kOperators) {
+            if (take(text)) return op;
+        }
+        return error("expected ==, !=, <, <=, > or >=");
+    }
+
+    Result<Comparison> parse_comparison() {
+        auto left = parse_term();
+        if (!left) return tl::make_unexpected(left.error());
+        auto op = parse_operator();
+        if (!op) return tl::make_unexpected(op.error());
+        auto right = parse_term();
+        if (!right) return tl::make_unexpected(right.error());
+        return Comparison{std::move(*left), *op, std::move(*right)};
+    }
+
+    Result<Term> parse_set() {
+        Term set{.kind = Term::Kind::Set, .argument = {}, .members = {}};
+        if (take("}")) return set;
+        while (true) {
+            auto member = parse_term();
+            if (!member) return member;
+            set.members.push_back(std::move(*member));
+            if (take("}")) return set;
+            if (!take(",")) return error("expected ',' or '}'");
+        }
+    }
+
+    Result<std::string> parse_argument(const std::string& word) {
+        std::string role = take_word();
+        if (role.empty()) return error(fmt::format("expected a role in {}(…)", word));
+        if (!take(")")) return error("expected ')'");
+        return role;
+    }
+
+    Result<Term> parse_term() {
+        if (take("{")) return parse_set();
+        const std::size_t begin = at_;
+        const std::string word = take_word();
+        if (word.empty()) return error("expected a term");
+        std::int64_t number = 0;
+        const auto [end, status] = std::from_chars(word.data(), word.data() + word.size(), number);
+        if (status == std::errc{} && end == word.data() + word.size()) {
+            return Term{.kind = Term::Kind::Number, .number = number, .argument = {}, .members = {}};
+        }
+        constexpr std::pair<std::string_view, Term::Kind> kPlain[] = {
+            {"isr", Term::Kind::Isr},     {"isr.size", Term::Kind::IsrSize}, {"leader", Term::Kind::Leader},
+            {"epoch", Term::Kind::Epoch}, {"acked", Term::Kind::Acked},      {"none", Term::Kind::None},
+            {"all", Term::Kind::All},     {"true", Term::Kind::True},        {"false", Term::Kind::False}};
+        for (const auto& [name, kind] : kPlain) {
+            if (word == name) return Term{.kind = kind, .argument = {}, .members = {}};
+        }
+        if (word == "hw" || word == "leo" || word == "fenced") {
+            Term term{.argument = "leader", .members = {}};
+            term.kind = word == "hw" ? Term::Kind::Hw : word == "leo" ? Term::Kind::Leo : Term::Kind::Fenced;
+            if (take("(")) {
+                auto role = parse_argument(word);
+                if (!role) return tl::make_unexpected(role.error());
+                term.argument = *role;
+            }
+            return term;
+        }
+        constexpr std::string_view kTarget = ".target";
+        if (word.ends_with(kTarget) && word.size() > kTarget.size()) {
+            return Term{.kind = Term::Kind::TargetOf,
+                        .argument = word.substr(0, word.size() - kTarget.size()),
+                        .members = {}};
+        }
+        if (word.starts_with("id:")) {
+            return Term{.kind = Term::Kind::Id, .argument = word, .members = {}};
+        }
+        at_ = begin;
+        skip_spaces();
+        return error(fmt::format("'{}' is not known here", word));
+    }
+
+    std::string_view text_;
+    std::size_t at_ = 0;
+};
+
+Result<Condition> Condition::parse(std::string_view text) {
+    Condition condition;
+    condition.text_ = std::string(text);
+    auto comparisons = Parser(condition.text_).parse();
+    if (!comparisons) return tl::make_unexpected(comparisons.error());
+    condition.comparisons_ = std::move(*comparisons);
+    return condition;
+}
+
+bool Condition::holds(const ClusterFacts& facts) const {
+    for (const Comparison& comparison : comparisons_) {
+        if (!compare(value_of(comparison.left, facts), comparison.op, value_of(comparison.right, facts))) return false;
+    }
+    return true;
+}
+
+std::vector<std::string> Condition::fault_ids() const {
+    std::vector<std::string> ids;
+    for (const Comparison& comparison : comparisons_) {
+        collect_fault_ids(comparison.left, ids);
+        collect_fault_ids(comparison.right, ids);
+    }
+    return ids;
+}
+
+void Condition::collect_fault_ids(const Term& term, std::vector<std::string>& into) {
+    if (term.kind == Term::Kind::TargetOf) into.push_back(term.argument);
+    for (const Term& member : term.members) collect_fault_ids(member, into);
+}
+
+Condition::TermValue Condition::value_of(const Term& term, const ClusterFacts& facts) {
+    const auto known = [](const auto& value) -> TermValue {
+        if (!value) return std::monostate{};
+        return static_cast<std::int64_t>(*value);
+    };
+    const auto set_of = [](const std::vector<BrokerId>& ids) { return Set(ids.begin(), ids.end()); };
+    switch (term.kind) {
+        case Term::Kind::Isr: {
+            const auto isr = facts.isr();
+            return isr ? TermValue(set_of(*isr)) : TermValue(std::monostate{});
+        }
+        case Term::Kind::IsrSize: {
+            const auto isr = facts.isr();
+            return isr ? TermValue(static_cast<std::int64_t>(isr->size())) : TermValue(std::monostate{});
+        }
+        case Term::Kind::Leader: return known(facts.leader());
+        case Term::Kind::Epoch: return known(facts.epoch());
+        case Term::Kind::Acked: return facts.acked();
+        case Term::Kind::None: return std::int64_t{kNoBroker};
+        case Term::Kind::All: return set_of(facts.replicas());
+        case Term::Kind::True: return std::int64_t{1};
+        case Term::Kind::False: return std::int64_t{0};
+        case Term::Kind::Number: return term.number;
+        case Term::Kind::Hw:
+        case Term::Kind::Leo:
+        case Term::Kind::Fenced: {
+            const std::vector<BrokerId> brokers = facts.resolve(term.argument);
+            if (brokers.empty()) return std::monostate{};
+            if (term.kind == Term::Kind::Hw) return known(facts.high_watermark(brokers.front()));
+            if (term.kind == Term::Kind::Leo) return known(facts.log_end_offset(brokers.front()));
+            return std::int64_t{facts.fenced(brokers.front()) ? 1 : 0};
+        }
+        case Term::Kind::Id: {
+            const std::vector<BrokerId> brokers = facts.resolve(term.argument);
+            return brokers.empty() ? TermValue(std::monostate{}) : TermValue(std::int64_t{brokers.front()});
+        }
+        case Term::Kind::TargetOf: {
+            const auto targets = facts.targets_of(term.argument);
+            if (!targets || targets->empty()) return std::monostate{};
+            if (targets->size() == 1) return std::int64_t{targets->front()};
+            return set_of(*targets);
+        }
+        case Term::Kind::Set: {
+            Set members;
+            for (const Term& member : term.members) {
+                const TermValue value = value_of(member, facts);
+                if (const auto* id = std::get_if<std::int64_t>(&value)) {
+                    if (*id == kNoBroker) return std::monostate{};
+                    members.insert(static_cast<BrokerId>(*id));
+                } else if (const auto* ids = std::get_if<Set>(&value)) {
+                    members.insert(ids->begin(), ids->end());
+                } else {
+                    return std::monostate{};
+                }
+            }
+            return members;
+        }
+    }
+    return std::monostate{};
+}
+
+bool Condition::compare(const TermValue& left, Operator op, const TermValue& right) {
+    if (std::holds_alternative<std::monostate>(left) || std::holds_alternative<std::monostate>(right)) return false;
+    if (const auto* set = std::get_if<Set>(&left)) {
+        const auto* other = std::get_if<Set>(&right);
+        if (op == Operator::Equal) return other != nullptr && *set == *other;
+        return op == Operator::NotEqual && (other == nullptr || *set != *other);
+    }
+    const auto* number = std::get_if<std::int64_t>(&left);
+    const auto* other = std::get_if<std::int64_t>(&right);
+    if (other == nullptr) return op == Operator::NotEqual;
+    switch (op) {
+        case Operator::Equal: return *number == *other;
+        case Operator::NotEqual: return *number != *other;
+        case Operator::Less: return *number < *other;
+        case Operator::LessEqual: return *number <= *other;
+        case Operator::Greater: return *number > *other;
+        case Operator::GreaterEqual: return *number >= *other;
+    }
+    return false;
+}
+
+}  // namespace highwater

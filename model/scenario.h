@@ -1,0 +1,104 @@
+// A scenario: cluster, topic, workloads, faults, heal and what is expected. docs/scenarios.md is the user's page.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/result.h"
+#include "base/time.h"
+#include "model/fault.h"
+
+namespace highwater {
+
+struct ClusterSpec {
+    std::int32_t brokers = 3;
+    std::int32_t controllers = 1;
+    /// Kafka's own keys, for every broker and controller.
+    std::map<std::string, std::string> properties;
+};
+
+struct TopicSpec {
+    std::string name = "t";
+    /// Replicas of each partition; the first leads first.
+    std::vector<std::vector<BrokerId>> assignment;
+    /// min.insync.replicas, unclean.leader.election.enable.
+    std::map<std::string, std::string> configs;
+
+    [[nodiscard]] std::int32_t min_insync_replicas() const;
+    [[nodiscard]] bool unclean_leader_election() const;
+};
+
+struct WorkloadSpec {
+    std::string kind = "append";
+    /// -1, 0 or 1.
+    std::int16_t acks = -1;
+    std::int32_t producers = 1;
+    std::int32_t consumers = 1;
+    /// Appends per second over all producers; 0 sends nothing; nullopt: the next one when the last was answered.
+    std::optional<double> rate;
+    /// timeout.ms of a produce; the client itself waits a second longer.
+    Duration request_timeout = milliseconds(3000);
+};
+
+struct HealSpec {
+    /// Restart what ended: all, or nothing.
+    bool restart_all = true;
+    /// An acks=all append and a full ISR within this time after heal, else `stuck`.
+    Duration progress_within = seconds(30);
+};
+
+/// "lost_committed >= 1": a counter of the outcome and what it must be.
+struct Expectation {
+    std::string text;
+    std::string counter;
+    std::string op;
+    std::int64_t number = 0;
+    [[nodiscard]] bool met(std::int64_t value) const;
+};
+Result<Expectation> parse_expectation(const std::string& text);
+
+struct ExpectSpec {
+    /// Evidence that must have been seen, else the run is unknown: "isr-shrunk", "not-enough-replicas" …
+    std::vector<std::string> sometimes;
+    /// Evidence that must not be seen, else the run is unknown: "fenced" …
+    std::vector<std::string> never;
+};
+
+struct Scenario {
+    std::string name;
+    std::string title;
+    ClusterSpec cluster;
+    TopicSpec topic;
+    std::vector<WorkloadSpec> workloads;
+    std::vector<FaultSpec> faults;
+    /// Workload time after the last fault completed and before heal.
+    Duration linger = seconds(1);
+    HealSpec heal;
+    ExpectSpec expect;
+    /// "key=value" -> expectation on that side of `highwater compare`.
+    std::vector<std::pair<std::string, Expectation>> compare_expect;
+};
+
+/// "key=value" as given to --set.
+struct Setting {
+    std::string key;
+    std::string value;
+};
+Result<Setting> parse_setting(const std::string& text);
+
+/// Reads TOML or JSON (by content), applies the settings, validates everything. Errors name file, line and key.
+Result<Scenario> load_scenario(const std::string& path, const std::vector<Setting>& settings);
+Result<Scenario> parse_scenario(std::string_view text, const std::string& file_name, const std::vector<Setting>& settings);
+/// The resolved scenario as JSON that parse_scenario reads back to the same.
+std::string scenario_to_json(const Scenario& scenario);
+
+/// "500ms", "3s", "1.5s", "2m". Errors: anything else.
+Result<Duration> parse_duration(std::string_view text);
+std::string format_duration(Duration duration);
+
+}  // namespace highwater

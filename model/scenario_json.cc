@@ -1,0 +1,68 @@
+// The resolved scenario as JSON, for run.json and for running it again.
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "model/scenario.h"
+
+namespace highwater {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json workload_json(const WorkloadSpec& spec) {
+    return Json{{"kind", spec.kind},
+                {"acks", spec.acks == -1 ? "all" : std::to_string(spec.acks)},
+                {"producers", spec.producers},
+                {"consumers", spec.consumers},
+                {"rate", spec.rate ? fmt::format("{}/s", *spec.rate) : "closed"},
+                {"request_timeout", format_duration(spec.request_timeout)}};
+}
+
+Json fault_json(const FaultSpec& spec) {
+    Json json{{"id", spec.id}};
+    if (spec.after.empty()) {
+        json["at"] = format_duration(spec.at);
+    } else {
+        json["after"] = spec.after + " + " + format_duration(spec.after_delay);
+    }
+    json["kind"] = fault_kind_name(spec.kind);
+    if (spec.target) json["target"] = spec.target->to_string();
+    if (!spec.release_of.empty()) json["target"] = spec.release_of;
+    if (spec.path) json["path"] = spec.path->to_string();
+    if (!spec.api.empty()) json["api"] = spec.api;
+    if (spec.part != FramePart::Both) json["part"] = spec.part == FramePart::Request ? "request" : "response";
+    if (spec.delay.count() > 0) json["delay"] = format_duration(spec.delay);
+    if (spec.jitter.count() > 0) json["jitter"] = format_duration(spec.jitter);
+    if (spec.lasts) json["for"] = format_duration(*spec.lasts);
+    if (spec.until) json["until"] = spec.until->text();
+    json["deadline"] = format_duration(spec.deadline);
+    return json;
+}
+
+}  // namespace
+
+std::string scenario_to_json(const Scenario& scenario) {
+    Json cluster{{"brokers", scenario.cluster.brokers}, {"controllers", scenario.cluster.controllers}};
+    for (const auto& [key, value] : scenario.cluster.properties) cluster[key] = value;
+    Json topic{{"name", scenario.topic.name}, {"assignment", scenario.topic.assignment}};
+    for (const auto& [key, value] : scenario.topic.configs) topic[key] = value;
+    Json json{{"name", scenario.name},
+              {"title", scenario.title},
+              {"linger", format_duration(scenario.linger)},
+              {"cluster", cluster},
+              {"topic", topic}};
+    json["workload"] = Json::array();
+    for (const WorkloadSpec& spec : scenario.workloads) json["workload"].push_back(workload_json(spec));
+    json["fault"] = Json::array();
+    for (const FaultSpec& spec : scenario.faults) json["fault"].push_back(fault_json(spec));
+    json["heal"] = Json{{"restart", scenario.heal.restart_all ? "all" : "none"},
+                        {"progress_within", format_duration(scenario.heal.progress_within)}};
+    json["expect"] = Json{{"sometimes", scenario.expect.sometimes}, {"never", scenario.expect.never}};
+    Json compare = Json::object();
+    for (const auto& [side, expectation] : scenario.compare_expect) compare[side] = expectation.text;
+    if (!compare.empty()) json["compare"] = Json{{"expect", compare}};
+    return json.dump(2) + "\n";
+}
+
+}  // namespace highwater

@@ -1,0 +1,592 @@
+// Scenario files: TOML (written by people) or JSON (written by machines) into a Scenario, every mistake named with
+// file, line and key.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
+#include <toml++/toml.h>
+
+#include "base/assert.h"
+#include "model/scenario.h"
+
+namespace highwater {
+namespace {
+
+constexpr std::array kTopicConfigKeys = {std::string_view("min.insync.replicas"),
+                                         std::string_view("unclean.leader.election.enable")};
+// Kafka's keys that a scenario may set for all processes; the ones that name a process are the harness's.
+constexpr std::array kClusterKeys = {
+    std::string_view("broker.heartbeat.interval.ms"), std::string_view("broker.session.timeout.ms"),
+    std::string_view("controlled.shutdown.enable"), std::string_view("default.replication.factor"),
+    std::string_view("message.max.bytes"), std::string_view("num.partitions"),
+    std::string_view("replica.fetch.backoff.ms"), std::string_view("replica.fetch.max.bytes"),
+    std::string_view("replica.fetch.min.bytes"), std::string_view("replica.fetch.wait.max.ms"),
+    std::string_view("replica.high.watermark.checkpoint.interval.ms"), std::string_view("replica.lag.time.max.ms"),
+    std::string_view("unclean.leader.election.interval.ms")};
+
+template <std::size_t N>
+bool contains(const std::array<std::string_view, N>& keys, std::string_view key) {
+    return std::find(keys.begin(), keys.end(), key) != keys.end();
+}
+
+// -- JSON as TOML ---------------------------------------------------------------------------------------------------
+
+void insert_json(toml::table& into, const std::string& key, const nlohmann::json& value);
+
+toml::array array_from_json(const nlohmann::json& json) {
+    toml::array array;
+    for (const nlohmann::json& item : json) {
+        if (item.is_object()) {
+            toml::table table;
+            for (const auto& [key, value] : item.items()) insert_json(table, key, value);
+            array.push_back(std::move(table));
+        } else if (item.is_array()) {
+            array.push_back(array_from_json(item));
+        } else if (item.is_number_integer()) {
+            array.push_back(item.get<std::int64_t>());
+        } else if (item.is_string()) {
+            array.push_back(item.get<std::string>());
+        }
+    }
+    return array;
+}
+
+void insert_json(toml::table& into, const std::string& key, const nlohmann::json& value) {
+    if (value.is_object()) {
+        toml::table table;
+        for (const auto& [name, member] : value.items()) insert_json(table, name, member);
+        into.insert_or_assign(key, std::move(table));
+    } else if (value.is_array()) {
+        into.insert_or_assign(key, array_from_json(value));
+    } else if (value.is_boolean()) {
+        into.insert_or_assign(key, value.get<bool>());
+    } else if (value.is_number_integer()) {
+        into.insert_or_assign(key, value.get<std::int64_t>());
+    } else if (value.is_number()) {
+        into.insert_or_assign(key, value.get<double>());
+    } else if (value.is_string()) {
+        into.insert_or_assign(key, value.get<std::string>());
+    }
+}
+
+Result<toml::table> parse_document(std::string_view text, const std::string& file) {
+    const std::size_t first = text.find_first_not_of(" \t\r\n");
+    if (first != std::string_view::npos && text[first] == '{') {
+        try {
+            const nlohmann::json json = nlohmann::json::parse(text);
+            toml::table table;
+            for (const auto& [key, value] : json.items()) insert_json(table, key, value);
+            return table;
+        } catch (const nlohmann::json::exception& error) {
+            return failure(fmt::format("{}: {}", file, error.what()));
+        }
+    }
+    try {
+        return toml::parse(text, file);
+    } catch (const toml::parse_error& error) {
+        return failure(fmt::format("{}:{}:{}: {}", file, error.source().begin.line, error.source().begin.column,
+                                   error.description()));
+    }
+}
+
+/// Kafka's dotted keys are nested tables to TOML: {broker: {session: …}} -> "broker.session…".
+void flatten_into(toml::table& into, const std::string& prefix, const toml::table& from) {
+    for (const auto& [key, node] : from) {
+        const std::string name = prefix.empty() ? std::string(key.str()) : prefix + "." + std::string(key.str());
+        if (const toml::table* nested = node.as_table()) {
+            flatten_into(into, name, *nested);
+        } else {
+            node.visit([&](const auto& value) { into.insert_or_assign(name, value); });
+        }
+    }
+}
+
+void flatten_section(toml::table& root, std::string_view section) {
+    if (const toml::table* table = root[section].as_table()) {
+        toml::table flat;
+        flatten_into(flat, "", *table);
+        root.insert_or_assign(section, std::move(flat));
+    }
+}
+
+// -- settings -------------------------------------------------------------------------------------------------------
+
+void assign_setting(toml::table& table, const std::string& key, const std::string& value) {
+    if (value == "true" || value == "false") {
+        table.insert_or_assign(key, value == "true");
+        return;
+    }
+    std::int64_t number = 0;
+    const auto [end, status] = std::from_chars(value.data(), value.data() + value.size(), number);
+    if (status == std::errc{} && end == value.data() + value.size()) {
+        table.insert_or_assign(key, number);
+    } else {
+        table.insert_or_assign(key, value);
+    }
+}
+
+toml::table& section_of(toml::table& root, std::string_view section) {
+    if (root[section].as_table() == nullptr) root.insert_or_assign(section, toml::table{});
+    return *root[section].as_table();
+}
+
+Status apply_to_array(toml::table& root, std::string_view section, std::string_view id, const std::string& key,
+                      const Setting& setting) {
+    toml::array* entries = root[section].as_array();
+    bool applied = false;
+    if (entries != nullptr) {
+        for (toml::node& entry : *entries) {
+            toml::table* table = entry.as_table();
+            if (table == nullptr || (!id.empty() && (*table)["id"].value_or(std::string()) != id)) continue;
+            assign_setting(*table, key, setting.value);
+            applied = true;
+        }
+    }
+    if (!applied) return failure(fmt::format("--set {}={}: the scenario has no such {}", setting.key, setting.value, section));
+    return {};
+}
+
+Status apply_setting(toml::table& root, const Setting& setting) {
+    const std::string& key = setting.key;
+    const auto rest = [&](std::string_view prefix) { return key.substr(prefix.size()); };
+    if (key.starts_with("workload.")) return apply_to_array(root, "workload", "", rest("workload."), setting);
+    if (key.starts_with("fault.")) {
+        const std::string tail = rest("fault.");
+        const std::size_t dot = tail.rfind('.');
+        if (dot != std::string::npos) {
+            return apply_to_array(root, "fault", tail.substr(0, dot), tail.substr(dot + 1), setting);
+        }
+    }
+    for (const std::string_view section : {"cluster", "topic", "heal", "expect"}) {
+        const std::string prefix = std::string(section) + ".";
+        if (key.starts_with(prefix)) {
+            assign_setting(section_of(root, section), rest(prefix), setting.value);
+            return {};
+        }
+    }
+    if (contains(kTopicConfigKeys, key)) {
+        assign_setting(section_of(root, "topic"), key, setting.value);
+    } else if (contains(kClusterKeys, key)) {
+        assign_setting(section_of(root, "cluster"), key, setting.value);
+    } else if (key == "linger") {
+        assign_setting(root, key, setting.value);
+    } else {
+        return failure(fmt::format("--set {}={}: no scenario key is called {}", key, setting.value, key));
+    }
+    return {};
+}
+
+// -- reading --------------------------------------------------------------------------------------------------------
+
+/// Takes the keys of one table; what nobody took is unknown. The first error stays.
+class Section {
+public:
+    Section(std::string file, std::string name, const toml::table& table)
+        : file_(std::move(file)), name_(std::move(name)), table_(table) {}
+
+    template <class T>
+    void take(std::string_view key, T& into) {
+        const toml::node* node = find(key);
+        if (node == nullptr) return;
+        const auto value = node->value<T>();
+        if (!value) {
+            fail(key, "has the wrong type");
+        } else {
+            into = *value;
+        }
+    }
+    void take_int(std::string_view key, std::int32_t& into, std::int32_t low, std::int32_t high) {
+        const toml::node* node = find(key);
+        if (node == nullptr) return;
+        const auto value = node->value_exact<std::int64_t>();
+        if (!value) return fail(key, "is no whole number");
+        if (*value < low || *value > high) return fail(key, fmt::format("is {}, not in {}..{}", *value, low, high));
+        into = static_cast<std::int32_t>(*value);
+    }
+    /// A string turned into something by a parser that may refuse it.
+    template <class Parser, class Into>
+    void take_parsed(std::string_view key, Parser parse, Into& into) {
+        const toml::node* node = find(key);
+        if (node == nullptr) return;
+        const auto text = node->value_exact<std::string>();
+        if (!text) return fail(key, "is no string");
+        auto parsed = parse(*text);
+        if (!parsed) return fail(key, parsed.error().message);
+        into = std::move(*parsed);
+    }
+    void take_strings(std::string_view key, std::vector<std::string>& into) {
+        const toml::node* node = find(key);
+        if (node == nullptr) return;
+        const toml::array* array = node->as_array();
+        if (array == nullptr) return fail(key, "is no array of strings");
+        into.clear();
+        for (const toml::node& item : *array) {
+            const auto text = item.value_exact<std::string>();
+            if (!text) return fail(key, "is no array of strings");
+            into.push_back(*text);
+        }
+    }
+    /// Any scalar as the text that a .properties file would have.
+    std::optional<std::string> take_text(std::string_view key) {
+        const toml::node* node = find(key);
+        if (node == nullptr) return std::nullopt;
+        if (const auto text = node->value_exact<std::string>()) return text;
+        if (const auto flag = node->value_exact<bool>()) return *flag ? "true" : "false";
+        if (const auto number = node->value_exact<std::int64_t>()) return std::to_string(*number);
+        fail(key, "is no string, number or boolean");
+        return std::nullopt;
+    }
+    const toml::node* find(std::string_view key) {
+        taken_.insert(std::string(key));
+        return table_.get(key);
+    }
+    bool has(std::string_view key) const { return table_.get(key) != nullptr; }
+
+    void fail(std::string_view key, const std::string& what) {
+        if (!error_.empty()) return;
+        const toml::node* node = table_.get(key);
+        const auto line = node != nullptr && node->source().begin.line > 0 ? node->source().begin.line
+                                                                          : table_.source().begin.line;
+        error_ = fmt::format("{}{}: {}{}{} {}", file_, line > 0 ? fmt::format(":{}", line) : "", name_,
+                             name_.empty() ? "" : ".", key, what);
+    }
+    /// Reports an unknown key, if any, then the first error.
+    Status finish() {
+        for (const auto& [key, node] : table_) {
+            if (!taken_.contains(std::string(key.str()))) fail(key.str(), "is not a known key");
+        }
+        if (!error_.empty()) return failure(error_);
+        return {};
+    }
+
+private:
+    std::string file_;
+    std::string name_;
+    const toml::table& table_;
+    std::set<std::string> taken_;
+    std::string error_;
+};
+
+Result<std::int16_t> parse_acks(const std::string& text) {
+    if (text == "all" || text == "-1") return std::int16_t{-1};
+    if (text == "1") return std::int16_t{1};
+    if (text == "0") return std::int16_t{0};
+    return failure(fmt::format("is '{}', not all, 1 or 0", text));
+}
+
+Result<std::optional<double>> parse_rate(const std::string& text) {
+    if (text == "closed") return std::optional<double>();
+    if (text.ends_with("/s")) {
+        double rate = 0;
+        const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), rate);
+        if (status == std::errc{} && end == text.data() + text.size() - 2 && rate >= 0 && rate <= 100'000) {
+            return std::optional<double>(rate);
+        }
+    }
+    return failure(fmt::format("is '{}', not a rate like 200/s, nor \"closed\"", text));
+}
+
+class Loader {
+public:
+    Loader(std::string file, const toml::table& root) : file_(std::move(file)), root_(root) {}
+
+    Result<Scenario> load() {
+        Section top(file_, "", root_);
+        top.take("name", scenario_.name);
+        top.take("title", scenario_.title);
+        top.take_parsed("linger", [](const std::string& t) { return parse_duration(t); }, scenario_.linger);
+        if (scenario_.name.empty()) top.fail("name", "is missing");
+        read_table(top, "cluster", [this](Section& s) { cluster(s); });
+        read_table(top, "topic", [this](Section& s) { topic(s); });
+        read_array(top, "workload", [this](Section& s, std::size_t) { workload(s); });
+        read_array(top, "fault", [this](Section& s, std::size_t index) { fault(s, index); });
+        read_table(top, "heal", [this](Section& s) { heal(s); });
+        read_table(top, "expect", [this](Section& s) { expect(s); });
+        read_table(top, "compare", [this](Section& s) { compare(s); });
+        if (const Status end = top.finish(); !end) return tl::make_unexpected(end.error());
+        if (!status_) return tl::make_unexpected(status_.error());
+        if (const Status whole = validate(); !whole) return tl::make_unexpected(whole.error());
+        return std::move(scenario_);
+    }
+
+private:
+    template <class Read>
+    void read_table(Section& top, std::string_view key, Read read) {
+        const toml::node* node = top.find(key);
+        if (node == nullptr) return;
+        const toml::table* table = node->as_table();
+        if (table == nullptr) return top.fail(key, "is no table");
+        Section section(file_, std::string(key), *table);
+        read(section);
+        keep(section.finish());
+    }
+    template <class Read>
+    void read_array(Section& top, std::string_view key, Read read) {
+        const toml::node* node = top.find(key);
+        if (node == nullptr) return;
+        const toml::array* array = node->as_array();
+        if (array == nullptr) return top.fail(key, fmt::format("is no array of tables: write [[{}]]", key));
+        std::size_t index = 0;
+        for (const toml::node& item : *array) {
+            const toml::table* table = item.as_table();
+            if (table == nullptr) return top.fail(key, fmt::format("is no array of tables: write [[{}]]", key));
+            Section section(file_, std::string(key), *table);
+            read(section, ++index);
+            keep(section.finish());
+        }
+    }
+    void keep(Status status) {
+        if (status_ && !status) status_ = std::move(status);
+    }
+
+    void cluster(Section& section) {
+        section.take_int("brokers", scenario_.cluster.brokers, 1, 99);
+        section.take_int("controllers", scenario_.cluster.controllers, 1, 1);
+        for (const std::string_view key : kClusterKeys) {
+            if (auto text = section.take_text(key)) scenario_.cluster.properties[std::string(key)] = *text;
+        }
+        // Topic keys here are the cluster's defaults.
+        for (const std::string_view key : kTopicConfigKeys) {
+            if (auto text = section.take_text(key)) scenario_.cluster.properties[std::string(key)] = *text;
+        }
+    }
+
+    void topic(Section& section) {
+        section.take("name", scenario_.topic.name);
+        for (const std::string_view key : kTopicConfigKeys) {
+            if (auto text = section.take_text(key)) scenario_.topic.configs[std::string(key)] = *text;
+        }
+        check_topic_configs(section);
+        const toml::node* node = section.find("assignment");
+        if (node == nullptr) return;
+        const toml::array* array = node->as_array();
+        if (array == nullptr || array->empty()) return section.fail("assignment", "is no array of broker ids");
+        if (array->front().is_array()) {
+            for (const toml::node& partition : *array) add_partition(section, partition.as_array());
+        } else {
+            add_partition(section, array);
+        }
+    }
+    void check_topic_configs(Section& section) {
+        const auto min_isr = scenario_.topic.configs.find("min.insync.replicas");
+        if (min_isr != scenario_.topic.configs.end() && scenario_.topic.min_insync_replicas() < 1) {
+            section.fail("min.insync.replicas", "must be at least 1");
+        }
+        const auto unclean = scenario_.topic.configs.find("unclean.leader.election.enable");
+        if (unclean != scenario_.topic.configs.end() && unclean->second != "true" && unclean->second != "false") {
+            section.fail("unclean.leader.election.enable", fmt::format("is '{}', not true or false", unclean->second));
+        }
+    }
+    void add_partition(Section& section, const toml::array* replicas) {
+        std::vector<BrokerId> ids;
+        if (replicas != nullptr) {
+            for (const toml::node& item : *replicas) {
+                const auto id = item.value_exact<std::int64_t>();
+                if (!id) return section.fail("assignment", "is no array of broker ids");
+                ids.push_back(static_cast<BrokerId>(*id));
+            }
+        }
+        if (ids.empty()) return section.fail("assignment", "is no array of broker ids");
+        scenario_.topic.assignment.push_back(std::move(ids));
+    }
+
+    void workload(Section& section) {
+        WorkloadSpec spec;
+        section.take("kind", spec.kind);
+        if (spec.kind != "append") section.fail("kind", fmt::format("is '{}', known: append", spec.kind));
+        if (auto text = section.take_text("acks")) {
+            if (auto acks = parse_acks(*text)) {
+                spec.acks = *acks;
+            } else {
+                section.fail("acks", acks.error().message);
+            }
+        }
+        section.take_int("producers", spec.producers, 1, 100);
+        section.take_int("consumers", spec.consumers, 0, 100);
+        spec.rate = 100;
+        section.take_parsed("rate", parse_rate, spec.rate);
+        section.take_parsed("request_timeout", [](const std::string& t) { return parse_duration(t); }, spec.request_timeout);
+        scenario_.workloads.push_back(spec);
+    }
+
+    void fault(Section& section, std::size_t index) {
+        const auto duration = [](const std::string& text) { return parse_duration(text); };
+        FaultSpec spec;
+        spec.id = fmt::format("fault-{}", index);
+        section.take("id", spec.id);
+        section.take_parsed("at", duration, spec.at);
+        take_after(section, spec);
+        if (!section.has("kind")) section.fail("kind", "is missing");
+        section.take_parsed("kind", [](const std::string& t) { return parse_fault_kind(t); }, spec.kind);
+        section.take_parsed("path", [](const std::string& t) { return parse_path(t); }, spec.path);
+        if (spec.kind == FaultKind::Release) {
+            section.take("target", spec.release_of);
+            if (spec.release_of.empty()) section.fail("target", "is missing: the id of the fault to release");
+        } else {
+            section.take_parsed("target", [](const std::string& t) { return parse_role(t); }, spec.target);
+            if (acts_on_path(spec.kind) && !spec.path) section.fail("path", "is missing: \"leader->follower:any\"");
+            if (acts_on_path(spec.kind) && spec.target) section.fail("target", "is for processes; this kind has a path");
+            if (!acts_on_path(spec.kind) && !spec.target) section.fail("target", "is missing");
+            if (!acts_on_path(spec.kind) && spec.path) section.fail("path", "is for delay, hold, cut and refuse");
+        }
+        section.take("api", spec.api);
+        std::string part = "both";
+        section.take("part", part);
+        if (part == "request") spec.part = FramePart::Request;
+        else if (part == "response") spec.part = FramePart::Response;
+        else if (part != "both") section.fail("part", fmt::format("is '{}', not request, response or both", part));
+        section.take_parsed("delay", duration, spec.delay);
+        section.take_parsed("jitter", duration, spec.jitter);
+        if (spec.kind == FaultKind::Delay && spec.delay.count() == 0) section.fail("delay", "is missing");
+        section.take_parsed("for", duration, spec.lasts);
+        section.take_parsed("until", [](const std::string& t) { return Condition::parse(t); }, spec.until);
+        section.take_parsed("deadline", duration, spec.deadline);
+        scenario_.faults.push_back(std::move(spec));
+    }
+    /// after = "lag" or "lag + 1s"
+    static void take_after(Section& section, FaultSpec& spec) {
+        std::string text;
+        section.take("after", text);
+        if (text.empty()) return;
+        if (section.has("at")) return section.fail("after", "and at are both given");
+        const std::size_t plus = text.find('+');
+        spec.after = text.substr(0, text.find_last_not_of(" ", plus == std::string::npos ? plus : plus - 1) + 1);
+        if (plus == std::string::npos) return;
+        const std::size_t begin = text.find_first_not_of(' ', plus + 1);
+        auto delay = parse_duration(begin == std::string::npos ? "" : std::string_view(text).substr(begin));
+        if (!delay) return section.fail("after", delay.error().message);
+        spec.after_delay = *delay;
+    }
+
+    void heal(Section& section) {
+        std::string restart = "all";
+        section.take("restart", restart);
+        if (restart != "all" && restart != "none") section.fail("restart", fmt::format("is '{}', not all or none", restart));
+        scenario_.heal.restart_all = restart == "all";
+        section.take_parsed("progress_within", [](const std::string& t) { return parse_duration(t); },
+                            scenario_.heal.progress_within);
+    }
+    void expect(Section& section) {
+        section.take_strings("sometimes", scenario_.expect.sometimes);
+        section.take_strings("never", scenario_.expect.never);
+    }
+    void compare(Section& section) {
+        const toml::node* node = section.find("expect");
+        if (node == nullptr) return;
+        const toml::table* table = node->as_table();
+        if (table == nullptr) return section.fail("expect", "is no table");
+        for (const auto& [side, value] : *table) {
+            const auto text = value.value_exact<std::string>();
+            auto expectation = text ? parse_expectation(*text) : Result<Expectation>(failure("is no string"));
+            if (!expectation) {
+                section.fail("expect", fmt::format("\"{}\": {}", std::string(side.str()), expectation.error().message));
+                return;
+            }
+            scenario_.compare_expect.emplace_back(std::string(side.str()), *expectation);
+        }
+    }
+
+    // -- across sections --------------------------------------------------------------------------------------------
+
+    Status validate() {
+        if (scenario_.topic.assignment.empty()) {
+            std::vector<BrokerId> all;
+            for (BrokerId id = 1; id <= std::min(3, scenario_.cluster.brokers); ++id) all.push_back(id);
+            scenario_.topic.assignment.push_back(std::move(all));
+        }
+        for (const auto& replicas : scenario_.topic.assignment) {
+            std::set<BrokerId> seen;
+            for (const BrokerId id : replicas) {
+                if (const Status known = check_broker("topic.assignment", id); !known) return known;
+                if (!seen.insert(id).second) {
+                    return failure(fmt::format("{}: topic.assignment names broker {} twice", file_, id));
+                }
+            }
+        }
+        std::set<std::string> ids;
+        for (const FaultSpec& fault : scenario_.faults) {
+            if (const Status good = validate_fault(fault, ids); !good) return good;
+            if (!ids.insert(fault.id).second) {
+                return failure(fmt::format("{}: fault.id '{}' is used twice", file_, fault.id));
+            }
+        }
+        return {};
+    }
+    Status check_broker(std::string_view key, BrokerId id) const {
+        const bool broker = id >= 1 && id <= scenario_.cluster.brokers;
+        const bool controller = id >= 100 && id < 100 + scenario_.cluster.controllers;
+        if (broker || (controller && key != "topic.assignment")) return {};
+        return failure(fmt::format("{}: {} names id {}, but the cluster has brokers 1 to {}{}", file_, key, id,
+                                   scenario_.cluster.brokers, key == "topic.assignment" ? "" : " and controller 100"));
+    }
+    Status check_role(const FaultSpec& fault, const Role& role, const std::set<std::string>& earlier) const {
+        const std::string key = fmt::format("fault '{}': {}", fault.id, acts_on_path(fault.kind) ? "path" : "target");
+        if (role.kind == Role::Kind::Id) return check_broker(key, role.id);
+        if (role.kind == Role::Kind::TargetOf && !earlier.contains(role.fault_id)) {
+            return failure(fmt::format("{}: {} refers to '{}', which is no earlier fault", file_, key, role.fault_id));
+        }
+        if (role.kind == Role::Kind::Client && !acts_on_path(fault.kind)) {
+            return failure(fmt::format("{}: {}: clients live in the harness; they can only be an end of a path", file_, key));
+        }
+        return {};
+    }
+    Status validate_fault(const FaultSpec& fault, const std::set<std::string>& earlier) const {
+        const auto must_be_earlier = [&](std::string_view key, const std::string& id) -> Status {
+            if (earlier.contains(id)) return {};
+            return failure(fmt::format("{}: fault '{}': {} refers to '{}', which is no earlier fault", file_, fault.id, key, id));
+        };
+        if (!fault.after.empty()) {
+            if (const Status good = must_be_earlier("after", fault.after); !good) return good;
+        }
+        if (!fault.release_of.empty()) {
+            if (const Status good = must_be_earlier("target", fault.release_of); !good) return good;
+        }
+        std::vector<Role> roles;
+        if (fault.target) roles.push_back(*fault.target);
+        if (fault.path) roles.insert(roles.end(), {fault.path->source, fault.path->destination});
+        for (const Role& role : roles) {
+            if (const Status good = check_role(fault, role, earlier); !good) return good;
+        }
+        if (fault.until) {
+            for (const std::string& id : fault.until->fault_ids()) {
+                if (id == fault.id) continue;
+                if (const Status good = must_be_earlier("until", id); !good) return good;
+            }
+        }
+        return {};
+    }
+
+    std::string file_;
+    const toml::table& root_;
+    Scenario scenario_;
+    Status status_;
+};
+
+}  // namespace
+
+Result<Scenario> parse_scenario(std::string_view text, const std::string& file_name, const std::vector<Setting>& settings) {
+    auto document = parse_document(text, file_name);
+    if (!document) return tl::make_unexpected(document.error());
+    flatten_section(*document, "cluster");
+    flatten_section(*document, "topic");
+    for (const Setting& setting : settings) {
+        if (const Status applied = apply_setting(*document, setting); !applied) return tl::make_unexpected(applied.error());
+    }
+    return Loader(file_name, *document).load();
+}
+
+Result<Scenario> load_scenario(const std::string& path, const std::vector<Setting>& settings) {
+    std::ifstream file(path);
+    if (!file) return failure(fmt::format("{}: no such scenario file", path));
+    std::stringstream text;
+    text << file.rdbuf();
+    if (file.bad()) return failure(fmt::format("{}: cannot be read", path));
+    return parse_scenario(text.str(), path, settings);
+}
+
+}  // namespace highwater
