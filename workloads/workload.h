@@ -1,0 +1,34 @@
+// A workload drives clients and records every operation. It never judges.
+#pragma once
+
+#include <memory>
+
+#include "base/rng.h"
+#include "model/scenario.h"
+#include "workloads/client.h"
+#include "workloads/recorder.h"
+
+namespace highwater::workloads {
+
+class Workload {
+public:
+    virtual ~Workload() = default;
+    virtual void start() = 0;
+    /// Lets operations in flight end; returns when every thread has ended.
+    virtual void stop() = 0;
+};
+
+struct WorkloadContext {
+    WorkloadSpec spec;
+    std::int32_t partitions = 1;
+    /// Numbers of this workload's producers begin here: unique over all workloads of a run.
+    std::int64_t first_producer = 1;
+    ClientFactory clients;
+    Recorder* recorder = nullptr;
+    std::uint64_t seed = 0;
+};
+
+/// kind "append": producers that append unique values, consumers that follow from the start of the log.
+std::unique_ptr<Workload> make_append_workload(WorkloadContext context);
+
+}  // namespace highwater::workloads
