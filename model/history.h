@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -43,7 +44,9 @@ struct HistoryMeta {
     std::string offset_report = "per-record";
     std::string reads;  // "linearizable" or ""
     std::string needs;  // "txn" or ""
+    /// Leftovers are declared: unknown values are no phantoms. With a list only those values are excused.
     bool preexisting = false;
+    std::vector<Value> preexisting_values;
     bool retention = false;
     std::optional<std::int64_t> sample_limit;
 };
@@ -75,6 +78,8 @@ struct Poll {
     Offset last_stable_offset = kUnknownOffset;
     std::string isolation;
     BrokerId broker = kNoBroker;
+    /// Answered by a follower: its high watermark may lag.
+    bool from_follower = false;
     /// After heal and quiescence; complete: reached the high watermark.
     bool final = false;
     bool complete = false;
@@ -98,6 +103,9 @@ struct Observe {
     std::optional<BrokerId> leader;
     std::optional<LeaderEpoch> epoch;
     std::optional<bool> unclean;
+    /// min.insync.replicas as the cluster really has it.
+    std::optional<std::int32_t> config_min_isr;
+    Offset log_start = kUnknownOffset;
     std::string config_json;
     BrokerId broker = kNoBroker;
     bool sampled = false;
@@ -105,20 +113,38 @@ struct Observe {
 
 struct FaultOp {
     std::string kind;
-    std::string target;
+    std::string target;  // "2", "1,2"
     std::string id;
     std::string status;  // "ok", "fail", …
     std::string detail;
+    /// For faults on paths: source and destination of each.
+    std::vector<std::pair<BrokerId, BrokerId>> paths;
 };
+/// A question put to a path, a process or the cluster. What a failed one means is told by `detail`:
+/// "progress" (no acks=all append succeeded in time after heal), "isr-full" (the ISR did not become full in time),
+/// "node-crashed…" (a process ended that no fault ended), anything else: that path or process is not healed.
+/// With source and destination it is a probe of that path; ok while a fault cuts it: the fault had no effect.
 struct Probe {
     bool ok = false;
     std::string detail;
+    BrokerId source = kNoBroker;
+    BrokerId destination = kNoBroker;
 };
-/// assign, seek, reset, commit, client, claim, broker_errors, txn: kept with their JSON for the checks that use them.
+/// assign, seek, reset, commit, client, claim, broker_errors, txn: for the checks that use them.
 struct OtherOp {
     std::string op;
+    /// The members of the JSON object without the braces: `"partition":0,"offset":3`.
     std::string json;
 };
+/// What assign, seek and reset say about a consumer's position.
+struct PositionChange {
+    /// Partitions concerned (assign: all it has from now on).
+    std::vector<std::int32_t> partitions;
+    /// Where it goes on; unknown: wherever it likes.
+    Offset position = kUnknownOffset;
+};
+/// Junk gives an empty change.
+PositionChange position_change(const OtherOp& other);
 
 struct Operation {
     Instant invoked;
