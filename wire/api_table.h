@@ -1,0 +1,55 @@
+// The APIs our processes speak: names, flexible-since, and the versions each kind of listener takes.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "wire/api_key.h"
+#include "wire/messages/api_versions.h"
+#include "wire/schema.h"
+
+namespace highwater::wire {
+
+struct ApiInfo {
+    ApiKey key;
+    std::string_view name;
+    std::int16_t flexible_since;
+    /// Offered on CLIENT and DIRECT listeners; empty: refused there.
+    Versions client;
+    /// Offered on INTERNAL and CONTROLLER listeners; empty: refused there.
+    Versions internal;
+};
+
+inline constexpr Versions kNotOffered{1, 0};
+inline constexpr std::array kApis = {
+    // Produce 0-2 are advertised, as librdkafka wants, but no client in use sends them; they cannot be decoded.
+    ApiInfo{ApiKey::Produce, "Produce", 9, {0, 8}, kNotOffered},
+    ApiInfo{ApiKey::Fetch, "Fetch", 12, {4, 11}, {4, 17}},
+    ApiInfo{ApiKey::ListOffsets, "ListOffsets", 6, {1, 5}, {1, 5}},
+    ApiInfo{ApiKey::Metadata, "Metadata", 9, {0, 8}, {0, 8}},
+    ApiInfo{ApiKey::ApiVersions, "ApiVersions", 3, {0, 2}, {0, 2}},
+    ApiInfo{ApiKey::CreateTopics, "CreateTopics", 5, {2, 4}, {2, 4}},
+    ApiInfo{ApiKey::AlterPartition, "AlterPartition", 0, kNotOffered, {2, 3}},
+    ApiInfo{ApiKey::BrokerRegistration, "BrokerRegistration", 0, kNotOffered, {0, 4}},
+    ApiInfo{ApiKey::BrokerHeartbeat, "BrokerHeartbeat", 0, kNotOffered, {0, 1}},
+};
+
+enum class ListenerKind : std::uint8_t { Client, Internal };
+
+/// nullptr for an API that is not in the table.
+const ApiInfo* find_api(ApiKey key);
+const ApiInfo* find_api(std::string_view name);
+/// "Fetch", or "api 99".
+std::string api_name(ApiKey key);
+bool offers(ListenerKind listener, ApiKey key, std::int16_t version);
+/// The answer to ApiVersions. At a version that the listener does not offer: error UNSUPPORTED_VERSION, to be encoded
+/// at version 0, with the full list, so that the client retries lower.
+struct ApiVersionsAnswer {
+    ApiVersionsResponse response;
+    std::int16_t encode_at = 0;
+};
+ApiVersionsAnswer answer_api_versions(ListenerKind listener, std::int16_t requested_version);
+
+}  // namespace highwater::wire
