@@ -29,6 +29,8 @@ struct Anomaly {
     Value value = 0;
     /// One sentence that a person understands without the files.
     std::string sentence;
+    /// What surrounds it, a line each: the records three offsets around, the leaders' epochs, the faults nearby.
+    std::vector<std::string> context;
     /// Indices into History::operations: the minimal operations that show it.
     std::vector<std::size_t> operations;
 };
