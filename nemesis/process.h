@@ -1,0 +1,46 @@
+// Signals to a process that leads a process group of its own, each with proof of its effect. A process is known by a
+// pidfd, so a number that the kernel gave to somebody else is never struck.
+#pragma once
+
+#include <sys/types.h>
+
+#include "base/result.h"
+#include "base/time.h"
+#include "nemesis/fault_target.h"
+
+namespace highwater::nemesis {
+
+class Process {
+public:
+    /// `pid` must be a child that is not reaped yet (so that the number is certainly its own) and lead its group.
+    /// Errors: no such process; it leads no group.
+    static Result<Process> attach(pid_t pid);
+    ~Process();
+    Process(Process&& other) noexcept;
+    Process& operator=(Process&& other) noexcept;
+
+    [[nodiscard]] pid_t pid() const { return pid_; }
+    /// Ended; a zombie has ended.
+    [[nodiscard]] bool gone() const;
+
+    /// SIGSTOP to the group; effective when every thread of every process in it is in state T.
+    FaultEffect pause(Instant deadline);
+    /// SIGCONT to the group; effective when no thread in it is in state T.
+    FaultEffect resume(Instant deadline);
+    /// SIGTERM to the group; effective when sent. A stopped process takes it only when resumed: `detail` says so.
+    FaultEffect terminate();
+    /// SIGKILL to the group, also of stopped processes; effective when the process is gone.
+    FaultEffect kill(Instant deadline);
+    /// Waits for the end, whatever caused it; ok when gone.
+    FaultEffect wait_gone(Instant deadline) const;
+
+private:
+    Process(pid_t pid, int pidfd) : pid_(pid), pidfd_(pidfd) {}
+    [[nodiscard]] Status signal_group(int signal) const;
+    FaultEffect signal_until_state(int signal, bool stopped, Instant deadline);
+
+    pid_t pid_;
+    int pidfd_;
+};
+
+}  // namespace highwater::nemesis
