@@ -22,11 +22,12 @@ struct ReplicaProgress {
     BrokerId id = kNoBroker;
     /// Fetch offset = its log end offset as of its last fetch; kUnknownOffset before the first.
     Offset log_end_offset = kUnknownOffset;
-    /// Time since it was last caught up (LEO equal to the leader's), at the moment of the event.
+    /// Time since it was last caught up (fetched at or past the leader's end), at the moment of the event.
+    /// Duration::max() if it never was since the election and was not in the ISR then.
     Duration behind{0};
 };
 
-/// The replica applied a registration that changed its role or leader epoch (or started).
+/// The replica applied a registration that changed its role, leader or leader epoch (the first one always does).
 struct RoleTaken {
     Role role = Role::None;
     BrokerId leader = kNoBroker;
@@ -57,7 +58,7 @@ struct HighWatermarkMoved {
     Offset from = 0;
     Offset to = 0;
     Offset log_end_offset = 0;
-    /// Leader: committed ISR, the member being added if an expand is pending, and every remote replica's progress.
+    /// Leader only: committed ISR, the member being added if an expand is pending, every remote replica's progress.
     std::vector<BrokerId> isr;
     std::optional<BrokerId> pending_add;
     std::vector<ReplicaProgress> replicas;
@@ -76,14 +77,16 @@ struct IsrProposed {
     Offset high_watermark = 0;
 };
 
-/// The leader's committed ISR changed, by the controller's answer or by metadata.
+/// The leader's committed ISR or its partition epoch changed, by the controller's answer or by metadata that left role
+/// and leader epoch as they were (else RoleTaken tells the ISR).
 struct IsrCommitted {
     LeaderEpoch epoch = kNoEpoch;
     PartitionEpoch partition_epoch = -1;
     std::vector<BrokerId> isr;
 };
 
-/// A follower cut its log on the leader's divergence answer.
+/// A follower cut its log on the leader's divergence answer (`from` == `to`: only its epoch table was cut). With an
+/// empty epoch table it cuts to its high watermark as it begins to follow; `diverging` is then that offset, epoch -1.
 struct Truncated {
     LeaderEpoch epoch = kNoEpoch;
     BrokerId leader = kNoBroker;
@@ -100,7 +103,8 @@ struct FollowingConfirmed {
     Offset high_watermark = 0;
 };
 
-/// A produce was answered (acks 1 or -1). error: Kafka's code, 0 is NONE.
+/// A produce was answered (acks 1 or -1), also at a replica that does not lead and by a timeout (7). error: Kafka's
+/// code, 0 is NONE. The offsets are unknown if nothing was appended.
 struct ProduceAnswered {
     LeaderEpoch epoch = kNoEpoch;
     std::int16_t acks = -1;

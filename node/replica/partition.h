@@ -31,7 +31,8 @@ struct BrokerView {
     bool fenced = true;
     bool shutting_down = false;
 };
-/// Looks brokers up in the newest applied metadata.
+/// Looks brokers up in the newest applied metadata. It may be asked for the own broker too: a proposal carries the
+/// own broker epoch.
 class ClusterView {
 public:
     virtual ~ClusterView() = default;
@@ -81,9 +82,11 @@ struct AlterPartitionProposal {
     struct Member {
         BrokerId id = kNoBroker;
         BrokerEpoch broker_epoch = kUnknownBrokerEpoch;
+        friend bool operator==(const Member&, const Member&) = default;
     };
     std::vector<Member> isr;
     LeaderRecoveryState recovery = LeaderRecoveryState::Recovered;
+    friend bool operator==(const AlterPartitionProposal&, const AlterPartitionProposal&) = default;
 };
 /// The controller's answer for one partition: an error, or the registration it committed.
 struct AlterPartitionAnswer {
@@ -99,7 +102,8 @@ using ProduceTicket = std::uint64_t;
 struct AppendOutcome {
     wire::ErrorCode error = wire::ErrorCode::None;
     Offset base_offset = kUnknownOffset;
-    /// acks=-1 and appended: the answer comes later as a FinishedProduce with this ticket.
+    /// acks=-1 and appended: the answer comes as a FinishedProduce with this ticket, possibly at the next
+    /// take_finished() (ISR = {leader}). Never set together with an error.
     std::optional<ProduceTicket> waiting;
 };
 struct FinishedProduce {
@@ -115,13 +119,16 @@ struct FollowerFetch {
     Offset fetch_offset = 0;
     LeaderEpoch last_fetched_epoch = kNoEpoch;
     Offset log_start_offset = -1;
+    /// What is left of the response's budget; at least one batch is served unless this is 0.
     std::size_t max_bytes = 0;
 };
 struct ConsumerFetch {
+    /// -1: unknown, not checked.
     LeaderEpoch current_leader_epoch = kNoEpoch;
     Offset fetch_offset = 0;
     std::size_t max_bytes = 0;
 };
+/// With an error everything else keeps its default.
 struct FetchAnswer {
     wire::ErrorCode error = wire::ErrorCode::None;
     Offset high_watermark = kUnknownOffset;
@@ -164,38 +171,54 @@ public:
     [[nodiscard]] bool offline() const;
 
     // -- metadata ---------------------------------------------------------------------------------------------------
-    /// Ignored if its partition epoch is lower than the local one; at an equal one a pending ISR change is kept.
+    /// Ignored if its partition or leader epoch is lower than the local one, or if it makes this replica lead in an
+    /// epoch older than its log's (old metadata read again at start). At an equal partition epoch nothing but the HW
+    /// condition is looked at: a pending ISR change is kept.
     void apply_registration(Instant now, const PartitionRegistration& registration);
-    /// min.insync.replicas changed.
+    /// min.insync.replicas changed; asks the HW condition again.
     void apply_settings(Instant now, std::int32_t min_insync_replicas);
     /// Brokers were fenced or unfenced: the HW condition may have changed.
     void cluster_changed(Instant now);
 
     // -- as leader --------------------------------------------------------------------------------------------------
-    /// `batches`: record batches already validated for shape and CRC. acks: -1, 0 or 1.
+    /// `batches`: one or more record batches already validated for shape and CRC. acks: -1, 0 or 1. Errors:
+    /// NOT_LEADER_OR_FOLLOWER, INVALID_REQUIRED_ACKS, NOT_ENOUGH_REPLICAS (acks=-1), KAFKA_STORAGE_ERROR; with any of
+    /// them nothing was appended.
     AppendOutcome append(Instant now, Bytes batches, std::int16_t acks);
-    /// The request timed out: the ticket will not finish any more; true if it was still waiting.
+    /// The request timed out: the ticket will not finish any more; true if it was still waiting, and then the caller
+    /// answers REQUEST_TIMED_OUT.
     bool abandon(ProduceTicket ticket);
-    /// Counts for ISR and HW; `update_state` false when a delayed fetch is read again for its answer.
+    /// Counts for ISR and HW; `update_state` false when a delayed fetch is read again for its answer. The answer's HW
+    /// is the one from before this fetch counted. Errors: epoch fencing, NOT_LEADER_OR_FOLLOWER (also a broker epoch
+    /// older than the known one), OFFSET_OUT_OF_RANGE, KAFKA_STORAGE_ERROR.
     FetchAnswer fetch_for_follower(Instant now, const FollowerFetch& fetch, bool update_state = true);
     /// ISR expiry; call every replica.lag.time.max.ms / 2.
     void tick(Instant now);
-    /// A proposal to send, once; nullopt while none is new. `retry` gives the one in flight again.
+    /// A proposal to send, once; nullopt while none is new.
     std::optional<AlterPartitionProposal> take_proposal();
+    /// The request got no answer for this partition (no connection, an error of the whole request): take_proposal()
+    /// gives the one in flight again. The caller paces it.
     void retry_proposal();
-    void apply_alter_partition_answer(Instant now, const AlterPartitionProposal& asked, const AlterPartitionAnswer& answer);
+    /// `asked`: the proposal this answers; ignored if it is not the one in flight any more. After an error that Kafka
+    /// retries, take_proposal() gives the proposal again.
+    void apply_alter_partition_answer(Instant now, const AlterPartitionProposal& asked,
+                                      const AlterPartitionAnswer& answer);
 
     // -- as any replica ---------------------------------------------------------------------------------------------
-    /// Up to the high watermark of this replica.
+    /// Up to the high watermark of this replica, leader or follower (before Fetch v11 the caller asks leaders only).
+    /// Errors: epoch fencing, NOT_LEADER_OR_FOLLOWER without a role, OFFSET_OUT_OF_RANGE, KAFKA_STORAGE_ERROR.
     FetchAnswer fetch_for_consumer(Instant now, const ConsumerFetch& fetch);
     /// ListOffsets: timestamp -1 latest, -2 earliest. `replica_id` -1 consumer (leader only, HW), -2 debugging
-    /// consumer (LEO, also at followers). Errors: NOT_LEADER_OR_FOLLOWER, OFFSET_NOT_AVAILABLE, epoch fencing.
+    /// consumer (LEO, also at followers), others are replicas (leader only, LEO). Errors: NOT_LEADER_OR_FOLLOWER,
+    /// epoch fencing, KAFKA_STORAGE_ERROR, INVALID_REQUEST for other timestamps; OFFSET_NOT_AVAILABLE for a
+    /// consumer's latest while the high watermark is below the epoch's start.
     struct ListedOffset {
         wire::ErrorCode error = wire::ErrorCode::None;
         Offset offset = kUnknownOffset;
         LeaderEpoch leader_epoch = kNoEpoch;
     };
     ListedOffset list_offset(std::int64_t timestamp, BrokerId replica_id, LeaderEpoch current_leader_epoch) const;
+    /// Errors: IO; the partition is then offline.
     Status flush();
 
     // -- as follower ------------------------------------------------------------------------------------------------
@@ -208,7 +231,8 @@ public:
     // -- outputs ----------------------------------------------------------------------------------------------------
     std::vector<PartitionEvent> take_events();
     std::vector<FinishedProduce> take_finished();
-    /// A counter that rises when LEO, HW, role or epoch changed: delayed fetches look again.
+    /// A counter that rises when LEO, HW, role or epoch changed or the partition went offline: delayed fetches look
+    /// again.
     [[nodiscard]] std::uint64_t revision() const;
 
 private:
