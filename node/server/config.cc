@@ -1,0 +1,223 @@
+#include "node/server/config.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <functional>
+
+namespace highwater::node {
+namespace {
+
+std::string_view trim(std::string_view text) {
+    constexpr std::string_view kSpaces = " \t\r\f";
+    const std::size_t begin = text.find_first_not_of(kSpaces);
+    if (begin == std::string_view::npos) return {};
+    return text.substr(begin, text.find_last_not_of(kSpaces) - begin + 1);
+}
+
+std::vector<std::string> split_list(std::string_view text) {
+    std::vector<std::string> parts;
+    while (!text.empty()) {
+        const std::size_t comma = text.find(',');
+        parts.emplace_back(trim(text.substr(0, comma)));
+        text.remove_prefix(comma == std::string_view::npos ? text.size() : comma + 1);
+    }
+    return parts;
+}
+
+template <class Number>
+Result<Number> number(std::string_view text, std::int64_t low, std::int64_t high) {
+    std::int64_t value = 0;
+    const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (status != std::errc{} || end != text.data() + text.size()) return failure("is no whole number");
+    if (value < low || value > high) return failure(fmt::format("is {}, not in {} to {}", value, low, high));
+    return static_cast<Number>(value);
+}
+
+/// "NAME://host:port"
+Result<Endpoint> endpoint(const std::string& text) {
+    const std::size_t scheme = text.find("://");
+    const std::size_t colon = text.rfind(':');
+    if (scheme == std::string::npos || colon == std::string::npos || colon < scheme + 3) {
+        return failure(fmt::format("'{}' is not NAME://host:port", text));
+    }
+    const auto port = number<std::uint16_t>(std::string_view(text).substr(colon + 1), 1, 65535);
+    if (!port) return failure(fmt::format("'{}': the port {}", text, port.error().message));
+    return Endpoint{text.substr(0, scheme), text.substr(scheme + 3, colon - scheme - 3), *port};
+}
+
+Result<std::vector<Endpoint>> endpoints(const std::string& text) {
+    std::vector<Endpoint> list;
+    for (const std::string& part : split_list(text)) {
+        auto one = endpoint(part);
+        if (!one) return tl::make_unexpected(one.error());
+        list.push_back(std::move(*one));
+    }
+    if (list.empty()) return failure("is empty");
+    return list;
+}
+
+/// "100@c100:19094"
+Result<Voter> voter(const std::string& text) {
+    const std::vector<std::string> parts = split_list(text);
+    if (parts.size() != 1) return failure(fmt::format("names {} voters; one controller is supported", parts.size()));
+    const std::size_t at = parts[0].find('@');
+    const std::size_t colon = parts[0].rfind(':');
+    if (at == std::string::npos || colon == std::string::npos || colon < at) {
+        return failure(fmt::format("'{}' is not id@host:port", parts[0]));
+    }
+    const auto id = number<BrokerId>(std::string_view(parts[0]).substr(0, at), 0, 1'000'000);
+    const auto port = number<std::uint16_t>(std::string_view(parts[0]).substr(colon + 1), 1, 65535);
+    if (!id || !port) return failure(fmt::format("'{}' is not id@host:port", parts[0]));
+    return Voter{*id, parts[0].substr(at + 1, colon - at - 1), *port};
+}
+
+using Setter = std::function<Status(NodeConfig&, const std::string&)>;
+
+template <class Parse, class Member>
+Setter parsed(Member member, Parse parse) {
+    return [member, parse](NodeConfig& config, const std::string& text) -> Status {
+        auto value = parse(text);
+        if (!value) return tl::make_unexpected(value.error());
+        config.*member = std::move(*value);
+        return {};
+    };
+}
+Setter time_ms(Duration NodeConfig::*member, std::int64_t low) {
+    return parsed(member, [low](const std::string& text) -> Result<Duration> {
+        const auto value = number<std::int64_t>(text, low, std::int64_t{1} << 40U);
+        if (!value) return tl::make_unexpected(value.error());
+        return Duration{milliseconds(*value)};
+    });
+}
+Setter whole(std::int32_t NodeConfig::*member, std::int64_t low) {
+    return parsed(member, [low](const std::string& text) { return number<std::int32_t>(text, low, INT32_MAX); });
+}
+Setter flag(bool NodeConfig::*member) {
+    return parsed(member, [](const std::string& text) -> Result<bool> {
+        if (text == "true" || text == "false") return text == "true";
+        return failure(fmt::format("is '{}', not true or false", text));
+    });
+}
+Setter text_of(std::string NodeConfig::*member) {
+    return parsed(member, [](const std::string& text) { return Result<std::string>(text); });
+}
+/// A key of Kafka's whose only value here is fixed.
+Setter only(std::string expected) {
+    return [expected = std::move(expected)](NodeConfig&, const std::string& text) -> Status {
+        if (text == expected) return {};
+        return failure(fmt::format("is '{}'; only '{}' is supported", text, expected));
+    };
+}
+
+Status set_roles(NodeConfig& config, const std::string& text) {
+    if (text != "broker" && text != "controller") return failure(fmt::format("is '{}', not broker or controller", text));
+    config.is_controller = text == "controller";
+    return {};
+}
+
+Status check_security(NodeConfig&, const std::string& text) {
+    for (const std::string& part : split_list(text)) {
+        if (!part.ends_with(":PLAINTEXT")) return failure(fmt::format("'{}': only PLAINTEXT is supported", part));
+    }
+    return {};
+}
+
+const std::map<std::string, Setter>& setters() {
+    static const std::map<std::string, Setter> kSetters = {
+        {"node.id", whole(&NodeConfig::node_id, 0)},
+        {"process.roles", set_roles},
+        {"controller.quorum.voters", parsed(&NodeConfig::controller, voter)},
+        {"listeners", parsed(&NodeConfig::listeners, endpoints)},
+        {"advertised.listeners", parsed(&NodeConfig::advertised, endpoints)},
+        {"inter.broker.listener.name", text_of(&NodeConfig::inter_broker_listener)},
+        {"controller.listener.names", text_of(&NodeConfig::controller_listener)},
+        {"listener.security.protocol.map", check_security},
+        {"log.dirs", text_of(&NodeConfig::log_dirs)},
+        {"broker.session.timeout.ms", time_ms(&NodeConfig::broker_session_timeout, 1)},
+        {"broker.heartbeat.interval.ms", time_ms(&NodeConfig::broker_heartbeat_interval, 1)},
+        {"replica.lag.time.max.ms", time_ms(&NodeConfig::replica_lag_time_max, 1)},
+        {"replica.fetch.wait.max.ms", time_ms(&NodeConfig::replica_fetch_wait_max, 0)},
+        {"replica.fetch.min.bytes", whole(&NodeConfig::replica_fetch_min_bytes, 0)},
+        {"replica.fetch.backoff.ms", time_ms(&NodeConfig::replica_fetch_backoff, 0)},
+        {"replica.fetch.max.bytes", whole(&NodeConfig::replica_fetch_max_bytes, 1)},
+        {"replica.high.watermark.checkpoint.interval.ms", time_ms(&NodeConfig::high_watermark_checkpoint_interval, 1)},
+        {"min.insync.replicas", whole(&NodeConfig::min_insync_replicas, 1)},
+        {"unclean.leader.election.enable", flag(&NodeConfig::unclean_leader_election)},
+        {"unclean.leader.election.interval.ms", time_ms(&NodeConfig::unclean_election_interval, 1)},
+        {"default.replication.factor", whole(&NodeConfig::default_replication_factor, 1)},
+        {"num.partitions", whole(&NodeConfig::num_partitions, 1)},
+        {"message.max.bytes", whole(&NodeConfig::message_max_bytes, 1)},
+        {"controlled.shutdown.enable", flag(&NodeConfig::controlled_shutdown)},
+        {"auto.create.topics.enable", only("false")},
+        {"highwater.bugs", parsed(&NodeConfig::bugs, [](const std::string& text) { return Bugs::parse(text); })},
+        {"highwater.hosts.file", text_of(&NodeConfig::hosts_file)},
+        {"highwater.trace.file", text_of(&NodeConfig::trace_file)},
+        {"highwater.incarnation", whole(&NodeConfig::incarnation, 1)},
+        {"highwater.cluster.id", parsed(&NodeConfig::cluster_id, [](const std::string& text) { return Uuid::parse(text); })},
+    };
+    return kSetters;
+}
+
+Status check_listeners(const NodeConfig& config) {
+    const std::string needed = config.is_controller ? config.controller_listener : config.inter_broker_listener;
+    if (config.listener(needed) == nullptr) return failure(fmt::format("listeners: there is no {} listener", needed));
+    for (const Endpoint& advertised : config.advertised) {
+        if (config.listener(advertised.listener) == nullptr) {
+            return failure(fmt::format("advertised.listeners: there is no {} listener", advertised.listener));
+        }
+    }
+    return {};
+}
+
+}  // namespace
+
+const Endpoint* NodeConfig::listener(std::string_view name) const {
+    for (const Endpoint& one : listeners) {
+        if (one.listener == name) return &one;
+    }
+    return nullptr;
+}
+
+const Endpoint* NodeConfig::advertised_listener(std::string_view name) const {
+    for (const Endpoint& one : advertised) {
+        if (one.listener == name) return &one;
+    }
+    return nullptr;
+}
+
+Result<Properties> parse_properties(std::string_view text, const std::string& file_name) {
+    Properties properties;
+    std::size_t line_number = 0;
+    while (!text.empty()) {
+        ++line_number;
+        const std::size_t end = text.find('\n');
+        const std::string_view line = trim(text.substr(0, end));
+        text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+        if (line.empty() || line.front() == '#' || line.front() == '!') continue;
+        const std::size_t equals = line.find('=');
+        const std::string origin = fmt::format("{}:{}", file_name, line_number);
+        if (equals == std::string_view::npos) return failure(fmt::format("{}: '{}' is not key=value", origin, line));
+        properties[std::string(trim(line.substr(0, equals)))] = {std::string(trim(line.substr(equals + 1))), origin};
+    }
+    return properties;
+}
+
+Result<NodeConfig> parse_config(const Properties& properties) {
+    NodeConfig config;
+    for (const auto& [key, property] : properties) {
+        const auto setter = setters().find(key);
+        if (setter == setters().end()) return failure(fmt::format("{}: unknown key {}", property.origin, key));
+        if (const Status set = setter->second(config, property.value); !set) {
+            return failure(fmt::format("{}: {} {}", property.origin, key, set.error().message));
+        }
+    }
+    for (const char* key : {"node.id", "process.roles", "controller.quorum.voters", "listeners", "log.dirs", "highwater.cluster.id"}) {
+        if (!properties.contains(key)) return failure(fmt::format("the key {} is missing", key));
+    }
+    if (config.advertised.empty()) config.advertised = config.listeners;
+    if (const Status good = check_listeners(config); !good) return tl::make_unexpected(good.error());
+    return config;
+}
+
+}  // namespace highwater::node

@@ -1,0 +1,74 @@
+// The configuration of a node: Kafka's keys with Kafka 4.3's defaults, a few of our own under highwater.*.
+// Unknown keys are refused: a typo must not become a silent default.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/result.h"
+#include "base/time.h"
+#include "node/controller/metadata_image.h"
+#include "node/log/bugs.h"
+
+namespace highwater::node {
+
+struct Voter {
+    BrokerId id = kNoBroker;
+    std::string host;
+    std::uint16_t port = 0;
+};
+
+struct NodeConfig {
+    BrokerId node_id = kNoBroker;
+    /// process.roles: exactly one of the two.
+    bool is_controller = false;
+    Voter controller;                  // controller.quorum.voters: one voter
+    std::vector<Endpoint> listeners;   // where to bind
+    std::vector<Endpoint> advertised;  // what others are told; the listeners unless advertised.listeners says otherwise
+    std::string inter_broker_listener = "INTERNAL";
+    std::string controller_listener = "CONTROLLER";
+    std::string log_dirs;
+
+    Duration broker_session_timeout = milliseconds(9000);
+    Duration broker_heartbeat_interval = milliseconds(2000);
+    Duration replica_lag_time_max = milliseconds(30000);
+    Duration replica_fetch_wait_max = milliseconds(500);
+    std::int32_t replica_fetch_min_bytes = 1;
+    Duration replica_fetch_backoff = milliseconds(1000);
+    std::int32_t replica_fetch_max_bytes = 1048576;
+    Duration high_watermark_checkpoint_interval = milliseconds(5000);
+    std::int32_t min_insync_replicas = 1;
+    bool unclean_leader_election = false;
+    Duration unclean_election_interval = milliseconds(300000);
+    std::int32_t default_replication_factor = 1;
+    std::int32_t num_partitions = 1;
+    std::int32_t message_max_bytes = 1048588;
+    bool controlled_shutdown = true;
+
+    Bugs bugs;                // highwater.bugs
+    std::string hosts_file;   // highwater.hosts.file
+    std::string trace_file;   // highwater.trace.file; "" is none
+    std::int32_t incarnation = 1;  // highwater.incarnation: number of this start, for the trace
+    Uuid cluster_id;          // highwater.cluster.id
+
+    [[nodiscard]] const Endpoint* listener(std::string_view name) const;
+    [[nodiscard]] const Endpoint* advertised_listener(std::string_view name) const;
+};
+
+/// A setting and where it was written, for messages ("server.properties:12", "--override").
+struct Property {
+    std::string value;
+    std::string origin;
+};
+using Properties = std::map<std::string, Property>;
+
+/// Java's .properties as far as Kafka's files use it: key=value, '#' and '!' comments, blank lines. Errors name the line.
+Result<Properties> parse_properties(std::string_view text, const std::string& file_name);
+/// Errors name origin and key: unknown, malformed, out of range, missing.
+Result<NodeConfig> parse_config(const Properties& properties);
+
+}  // namespace highwater::node
