@@ -1,0 +1,175 @@
+#include "nemesis/process.h"
+
+#include <dirent.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <fstream>
+#include <optional>
+#include <sstream>
+#include <utility>
+#include <vector>
+
+namespace highwater::nemesis {
+namespace {
+
+/// Between two looks at /proc; nothing in the kernel tells us that another thread of a child has stopped.
+constexpr long kLookIntervalNs = 200'000;
+/// PIDFD_SIGNAL_PROCESS_GROUP of Linux 6.9, which our headers may not know.
+constexpr unsigned kWholeGroup = 1U << 2U;
+
+int pidfd_open(pid_t pid) { return static_cast<int>(::syscall(SYS_pidfd_open, pid, 0U)); }
+int pidfd_send_signal(int pidfd, int signal, unsigned flags) {
+    return static_cast<int>(::syscall(SYS_pidfd_send_signal, pidfd, signal, nullptr, flags));
+}
+
+struct ProcStat {
+    char state = '?';
+    pid_t group = 0;
+};
+
+/// "pid (any name) state parent group …"; nullopt if there is no such task any more.
+std::optional<ProcStat> read_stat(const std::string& path) {
+    std::ifstream file(path);
+    std::string text;
+    if (!std::getline(file, text)) return std::nullopt;
+    const std::size_t name_end = text.rfind(')');
+    if (name_end == std::string::npos) return std::nullopt;
+    std::istringstream rest(text.substr(name_end + 1));
+    ProcStat stat;
+    pid_t parent = 0;
+    if (!(rest >> stat.state >> parent >> stat.group)) return std::nullopt;
+    return stat;
+}
+
+/// Names of the numeric entries of a directory of /proc.
+std::vector<std::string> numbers_in(const std::string& directory) {
+    std::vector<std::string> numbers;
+    DIR* const dir = ::opendir(directory.c_str());
+    if (dir == nullptr) return numbers;
+    while (const dirent* entry = ::readdir(dir)) {
+        const std::string name = entry->d_name;
+        if (std::all_of(name.begin(), name.end(), [](char c) { return c >= '0' && c <= '9'; })) numbers.push_back(name);
+    }
+    ::closedir(dir);
+    return numbers;
+}
+
+/// Whether every live thread of this process is (or is not) stopped.
+bool threads_are(const std::string& pid, bool stopped) {
+    const std::string tasks = fmt::format("/proc/{}/task", pid);
+    for (const std::string& thread : numbers_in(tasks)) {
+        const auto stat = read_stat(fmt::format("{}/{}/stat", tasks, thread));
+        if (!stat || stat->state == 'Z' || stat->state == 'X') continue;
+        if ((stat->state == 'T') != stopped) return false;
+    }
+    return true;
+}
+
+bool group_is(pid_t group, bool stopped) {
+    // The leader first: looking through all of /proc is dear, and it is what we wait for most of the time.
+    if (!threads_are(std::to_string(group), stopped)) return false;
+    for (const std::string& pid : numbers_in("/proc")) {
+        const auto stat = read_stat(fmt::format("/proc/{}/stat", pid));
+        if (stat && stat->group == group && !threads_are(pid, stopped)) return false;
+    }
+    return true;
+}
+
+FaultEffect effect_at(Instant requested, bool ok, std::string detail) {
+    return {requested, monotonic_now(), ok, std::move(detail)};
+}
+
+}  // namespace
+
+Result<Process> Process::attach(pid_t pid) {
+    const int pidfd = pidfd_open(pid);
+    if (pidfd < 0) return failure(fmt::format("process {}: {}", pid, std::strerror(errno)));
+    Process process(pid, pidfd);
+    if (::getpgid(pid) != pid) return failure(fmt::format("process {} does not lead a process group", pid));
+    return process;
+}
+
+Process::~Process() {
+    if (pidfd_ >= 0) ::close(pidfd_);
+}
+Process::Process(Process&& other) noexcept : pid_(other.pid_), pidfd_(std::exchange(other.pidfd_, -1)) {}
+Process& Process::operator=(Process&& other) noexcept {
+    std::swap(pid_, other.pid_);
+    std::swap(pidfd_, other.pidfd_);
+    return *this;
+}
+
+bool Process::gone() const {
+    pollfd entry{pidfd_, POLLIN, 0};
+    return ::poll(&entry, 1, 0) > 0;
+}
+
+Status Process::signal_group(int signal) const {
+    if (gone()) return failure(fmt::format("process {} has ended", pid_));
+    if (pidfd_send_signal(pidfd_, signal, kWholeGroup) == 0) return {};
+    if (errno == EINVAL) {
+        // Before Linux 6.9. The number is still ours: the leader was there a moment ago, and its parent reaps it only
+        // after it has ended.
+        if (::kill(-pid_, signal) == 0) return {};
+    }
+    return failure(fmt::format("signal {} to process group {}: {}", signal, pid_, std::strerror(errno)));
+}
+
+FaultEffect Process::signal_until_state(int signal, bool stopped, Instant deadline) {
+    const Instant requested = monotonic_now();
+    if (const Status sent = signal_group(signal); !sent) return effect_at(requested, false, sent.error().message);
+    while (true) {
+        if (gone()) return effect_at(requested, false, fmt::format("process {} ended meanwhile", pid_));
+        if (group_is(pid_, stopped) && !gone()) return effect_at(requested, true, "");
+        if (monotonic_now() >= deadline) {
+            return effect_at(requested, false,
+                             fmt::format("process {} did not {} in time", pid_, stopped ? "stop" : "continue"));
+        }
+        const timespec interval{0, kLookIntervalNs};
+        ::nanosleep(&interval, nullptr);
+    }
+}
+
+FaultEffect Process::pause(Instant deadline) { return signal_until_state(SIGSTOP, true, deadline); }
+FaultEffect Process::resume(Instant deadline) { return signal_until_state(SIGCONT, false, deadline); }
+
+FaultEffect Process::terminate() {
+    const Instant requested = monotonic_now();
+    const bool stopped = threads_are(std::to_string(pid_), true);
+    if (const Status sent = signal_group(SIGTERM); !sent) return effect_at(requested, false, sent.error().message);
+    return effect_at(requested, true, stopped ? "the process is stopped and takes SIGTERM only when resumed" : "");
+}
+
+FaultEffect Process::kill(Instant deadline) {
+    const Instant requested = monotonic_now();
+    if (const Status sent = signal_group(SIGKILL); !sent) return effect_at(requested, false, sent.error().message);
+    FaultEffect effect = wait_gone(deadline);
+    effect.requested = requested;
+    return effect;
+}
+
+FaultEffect Process::wait_gone(Instant deadline) const {
+    const Instant requested = monotonic_now();
+    while (true) {
+        const Duration left = std::max(deadline - monotonic_now(), Duration::zero());
+        pollfd entry{pidfd_, POLLIN, 0};
+        const auto rounded = std::chrono::ceil<milliseconds>(left).count();
+        const int ready = ::poll(&entry, 1, static_cast<int>(std::min<std::int64_t>(rounded, 60'000)));
+        if (ready > 0) return effect_at(requested, true, "");
+        if (ready < 0 && errno != EINTR) return effect_at(requested, false, std::strerror(errno));
+        if (monotonic_now() >= deadline) {
+            return effect_at(requested, false, fmt::format("process {} has not ended in time", pid_));
+        }
+    }
+}
+
+}  // namespace highwater::nemesis
