@@ -1,0 +1,180 @@
+// Evidence: what proves that the run exercised something. Events are counted from the trace, else from observations,
+// between the first and the last operation of the history; "name@fault" counts those within a fault's time.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "checker/properties.h"
+
+namespace highwater::checker {
+namespace {
+
+/// acks=all acknowledgements that took at least this long count as slow-ack.
+constexpr Duration kSlowAck = milliseconds(200);
+
+class Evidence {
+public:
+    Evidence(const Context& context, Findings& findings) : context_(context), findings_(findings) {}
+
+    void run() {
+        find_fault_windows();
+        for (const Operation& operation : context_.history.operations) count_operation(operation);
+        for (const auto& [number, partition] : context_.partitions) {
+            const auto seen = [](const Place& place) { return place.seen(); };
+            findings_.evidence("read", std::count_if(partition.places().begin(), partition.places().end(), seen));
+        }
+        if (context_.traced) {
+            for (const TraceEvent& event : context_.input.trace->events) count_event(event);
+        } else {
+            count_observations();
+        }
+    }
+
+private:
+    struct Window {
+        Instant from;
+        Instant to;
+    };
+    struct View {
+        std::optional<BrokerId> leader;
+        std::optional<std::vector<BrokerId>> isr;
+    };
+
+    void find_fault_windows() {
+        for (const Operation& operation : context_.history.operations) {
+            const auto* fault = std::get_if<FaultOp>(&operation.what);
+            if (fault == nullptr) continue;
+            if (!fault->kind.empty() && fault->status == "ok") findings_.evidence("fault");
+            if (fault->id.empty()) continue;
+            const Window window{operation.invoked, operation.completed};
+            Window& known = windows_.try_emplace(fault->id, window).first->second;
+            known.from = std::min(known.from, window.from);
+            known.to = std::max(known.to, window.to);
+        }
+    }
+
+    void event(const char* name, Instant from, Instant to) {
+        findings_.evidence(name);
+        for (const auto& [id, window] : windows_) {
+            if (from >= window.from && to <= window.to) findings_.evidence(fmt::format("{}@{}", name, id));
+        }
+    }
+    void event(const char* name, Instant at) { event(name, at, at); }
+
+    void count_operation(const Operation& operation) {
+        const auto* produce = std::get_if<Produce>(&operation.what);
+        if (produce == nullptr) return;
+        const std::int16_t acks = acks_of(*produce, context_.meta);
+        if (produce->status == Outcome::Ok && acks == -1) {
+            findings_.evidence("acked");
+            if (operation.completed - operation.invoked >= kSlowAck) {
+                event("slow-ack", operation.invoked, operation.completed);
+            }
+        } else if (produce->status == Outcome::Ok && acks == 1) {
+            findings_.evidence("acked_weak");
+        } else if (produce->status != Outcome::Fail) {
+            findings_.evidence("unknown_outcomes");
+        }
+        if (produce->error == "NOT_ENOUGH_REPLICAS" || produce->error == "19") {
+            findings_.evidence("rejected");
+            event("not-enough-replicas", operation.completed);
+        }
+    }
+
+    void count_event(const TraceEvent& line) {
+        const bool counts = line.at >= context_.start && line.at <= context_.end;
+        switch (line.kind) {
+            case TraceKind::Partition: changed(line, counts); return;
+            case TraceKind::Fence: fence(line, counts); return;
+            case TraceKind::Unfence: fenced_.erase(line.broker); return;
+            case TraceKind::ShuttingDown:
+                if (counts) event("controlled-shutdown", line.at);
+                return;
+            case TraceKind::Start:
+                if (counts && line.incarnation > 1) event("restarted", line.at);
+                return;
+            case TraceKind::Truncate:
+                if (counts && line.to < line.from) event("truncated", line.at);
+                return;
+            case TraceKind::IsrProposed:
+                if (counts && line.isr.size() < line.isr_from.size()) event("lag-shrink", line.at);
+                return;
+            case TraceKind::Offline:
+                if (counts) event("offline", line.at);
+                return;
+            case TraceKind::Registered:
+            case TraceKind::Stop:
+            case TraceKind::Role:
+            case TraceKind::Append:
+            case TraceKind::Hw:
+            case TraceKind::IsrCommitted:
+            case TraceKind::Following:
+            case TraceKind::Ack:
+            case TraceKind::Serve:
+            case TraceKind::Checkpoint:
+            case TraceKind::Register: return;
+        }
+    }
+
+    void fence(const TraceEvent& line, bool counts) {
+        // Every broker starts fenced when it registers: no event of its own.
+        if (line.text == "registered") return;
+        fenced_.insert(line.broker);
+        if (!counts) return;
+        event("fenced", line.at);
+        if (line.text == "session-timeout") event("session-timeout", line.at);
+    }
+
+    void changed(const TraceEvent& line, bool counts) {
+        View next;
+        next.leader = line.leader;
+        next.isr = line.isr;
+        compare(line.partition, next, line.at, counts);
+    }
+
+    void count_observations() {
+        std::vector<const Operation*> order;
+        for (const Operation& operation : context_.history.operations) {
+            if (std::holds_alternative<Observe>(operation.what)) order.push_back(&operation);
+        }
+        std::stable_sort(order.begin(), order.end(),
+                         [](const Operation* a, const Operation* b) { return a->completed < b->completed; });
+        for (const Operation* operation : order) {
+            const auto& observe = std::get<Observe>(operation->what);
+            View next;
+            next.leader = observe.leader;
+            next.isr = observe.isr;
+            compare(observe.partition, next, operation->completed, true);
+        }
+    }
+
+    /// A leader is lost when nobody follows it in office, or somebody does after it was fenced.
+    void compare(std::int32_t partition, const View& next, Instant at, bool counts) {
+        const auto [found, first] = views_.try_emplace(partition, next);
+        if (first) return;
+        View& known = found->second;
+        if (counts && next.isr && known.isr && next.isr->size() < known.isr->size()) event("isr-shrunk", at);
+        if (counts && next.isr && known.isr && next.isr->size() > known.isr->size()) event("isr-expanded", at);
+        if (counts && next.leader && known.leader && *next.leader != *known.leader) {
+            const bool vacant = *next.leader == kNoBroker;
+            event(vacant ? "leader-lost" : "leader-changed", at);
+            if (!vacant && fenced_.contains(*known.leader)) event("leader-lost", at);
+        }
+        if (next.isr) known.isr = next.isr;
+        if (next.leader) known.leader = next.leader;
+    }
+
+    const Context& context_;
+    Findings& findings_;
+    std::map<std::string, Window> windows_;
+    std::map<std::int32_t, View> views_;
+    std::set<BrokerId> fenced_;
+};
+
+}  // namespace
+
+void collect_evidence(const Context& context, Findings& findings) { Evidence(context, findings).run(); }
+
+}  // namespace highwater::checker

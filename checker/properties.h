@@ -1,0 +1,36 @@
+// One function per property; each has a file of its own and its definition in docs/anomalies.md.
+#pragma once
+
+#include "checker/context.h"
+#include "checker/findings.h"
+
+namespace highwater::checker {
+
+// What clients were told and saw.
+/// lost-committed, lost-weak; reason unseen; evidence read_then_lost.
+void check_lost_committed(const Context& context, Findings& findings);
+void check_dirty_read(const Context& context, Findings& findings);
+void check_inconsistent_offset(const Context& context, Findings& findings);
+void check_phantom(const Context& context, Findings& findings);
+void check_aborted_read(const Context& context, Findings& findings);
+void check_duplicate(const Context& context, Findings& findings);
+/// nonmonotonic-poll, poll-skip.
+void check_poll_order(const Context& context, Findings& findings);
+/// out-of-order-ack, read-from-future, stale-read.
+void check_append_order(const Context& context, Findings& findings);
+
+// What leaders knew and did.
+/// acked-below-min-isr, min-isr-not-refused, visible-under-min-isr.
+void check_min_isr(const Context& context, Findings& findings);
+void check_unclean_election(const Context& context, Findings& findings);
+void check_hw_regression(const Context& context, Findings& findings);
+void check_hw_above_isr(const Context& context, Findings& findings);
+/// stuck, node-crashed; reason not-healed.
+void check_stuck(const Context& context, Findings& findings);
+
+// Whether the run proves anything.
+/// Reasons topic-mismatch, bad-time, vacuous, final-read-incomplete, fault-not-effective; warnings of failed faults.
+void check_premises(const Context& context, Findings& findings);
+void collect_evidence(const Context& context, Findings& findings);
+
+}  // namespace highwater::checker

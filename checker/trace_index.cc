@@ -1,0 +1,180 @@
+#include "checker/trace_index.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace highwater::checker {
+
+EpochTable::EpochTable(std::vector<OffsetAndEpoch> entries) : entries_(std::move(entries)) {
+    std::sort(entries_.begin(), entries_.end(),
+              [](const OffsetAndEpoch& a, const OffsetAndEpoch& b) { return a.epoch < b.epoch; });
+}
+
+void EpochTable::add(OffsetAndEpoch entry) {
+    if (entries_.empty() || entries_.back().epoch < entry.epoch) entries_.push_back(entry);
+}
+
+std::optional<std::pair<Offset, Offset>> EpochTable::range(LeaderEpoch epoch, Offset log_end) const {
+    for (std::size_t i = 0; i < entries_.size(); ++i) {
+        if (entries_[i].epoch != epoch) continue;
+        return std::pair{entries_[i].offset, i + 1 < entries_.size() ? entries_[i + 1].offset : log_end};
+    }
+    return std::nullopt;
+}
+
+std::optional<LeaderEpoch> EpochTable::epoch_at(Offset offset) const {
+    std::optional<LeaderEpoch> found;
+    for (const OffsetAndEpoch& entry : entries_) {
+        if (entry.offset <= offset) found = entry.epoch;
+    }
+    return found;
+}
+
+std::string EpochTable::to_string() const {
+    std::string text;
+    for (const OffsetAndEpoch& entry : entries_) {
+        text += fmt::format("{}{} from {}", text.empty() ? "" : ", ", entry.epoch, entry.offset);
+    }
+    return text;
+}
+
+bool PartitionTrace::unclean_seen() const {
+    return std::any_of(elections_.begin(), elections_.end(), [](const Election& e) { return e.unclean; });
+}
+
+const Election* PartitionTrace::unclean_between(LeaderEpoch after, LeaderEpoch until) const {
+    for (const Election& election : elections_) {
+        if (election.unclean && election.epoch > after && election.epoch <= until) return &election;
+    }
+    return nullptr;
+}
+
+const Leadership* PartitionTrace::leadership(LeaderEpoch epoch) const {
+    for (const Leadership& leadership : leaderships_) {
+        if (leadership.epoch == epoch) return &leadership;
+    }
+    return nullptr;
+}
+
+const Leadership* PartitionTrace::last_leadership(Instant until) const {
+    const Leadership* last = nullptr;
+    for (const Leadership& leadership : leaderships_) {
+        if (leadership.at <= until) last = &leadership;
+    }
+    return last;
+}
+
+const TraceEvent* PartitionTrace::ack_line(Offset offset, BrokerId broker, Instant from, Instant to) const {
+    const auto above = [](Offset o, const TraceEvent* event) { return o < event->first; };
+    auto at = std::upper_bound(acks_by_offset_.begin(), acks_by_offset_.end(), offset, above);
+    while (at != acks_by_offset_.begin()) {
+        const TraceEvent* event = *--at;
+        if (offset - event->first >= longest_ack_) return nullptr;
+        const bool theirs = broker == kNoBroker || event->node == broker;
+        if (theirs && event->last >= offset && event->at >= from && event->at <= to) return event;
+    }
+    return nullptr;
+}
+
+const TraceEvent* PartitionTrace::serve_line(Offset offset, BrokerId broker, Instant from, Instant to) const {
+    const auto& serves = of(TraceKind::Serve);
+    const auto before = [](const TraceEvent* event, Instant instant) { return event->at < instant; };
+    auto at = std::lower_bound(serves.begin(), serves.end(), from, before);
+    for (; at != serves.end() && (*at)->at <= to; ++at) {
+        const bool theirs = broker == kNoBroker || (*at)->node == broker;
+        if (theirs && (*at)->from <= offset && offset < (*at)->to) return *at;
+    }
+    return nullptr;
+}
+
+const std::vector<const TraceEvent*>& PartitionTrace::of(TraceKind kind) const {
+    static const std::vector<const TraceEvent*> none;
+    const auto found = by_kind_.find(kind);
+    return found == by_kind_.end() ? none : found->second;
+}
+
+class TraceIndexer {
+public:
+    std::map<std::int32_t, PartitionTrace> run(const History& history, const Trace* trace, Instant until) {
+        if (trace != nullptr) {
+            for (const TraceEvent& event : trace->events) {
+                if (event.at <= until && event.partition >= 0) add(event);
+            }
+        }
+        const bool traced = trace != nullptr;
+        for (std::size_t op = 0; op < history.operations.size() && !traced; ++op) {
+            if (const auto* observe = std::get_if<Observe>(&history.operations[op].what)) {
+                add_observed(op, history.operations[op].completed, *observe);
+            }
+        }
+        for (auto& [number, partition] : partitions_) finish(partition);
+        return std::move(partitions_);
+    }
+
+private:
+    void add(const TraceEvent& event) {
+        PartitionTrace& partition = partitions_[event.partition];
+        partition.by_kind_[event.kind].push_back(&event);
+        if (event.kind == TraceKind::Role && event.role == "leader") {
+            Leadership leadership;
+            leadership.node = event.node;
+            leadership.incarnation = event.incarnation;
+            leadership.epoch = event.epoch;
+            leadership.at = event.at;
+            leadership.log_end_offset = event.log_end_offset;
+            leadership.high_watermark = event.high_watermark;
+            leadership.table = EpochTable(event.table);
+            const Offset start = event.epoch_start != kUnknownOffset ? event.epoch_start : event.log_end_offset;
+            leadership.table.add({.offset = start, .epoch = event.epoch});
+            partition.leaderships_.push_back(std::move(leadership));
+        } else if (event.kind == TraceKind::Partition && (event.elected || event.unclean)) {
+            Election election;
+            election.at = event.at;
+            election.epoch = event.epoch;
+            election.leader = event.leader;
+            election.unclean = event.unclean;
+            election.isr = event.isr;
+            partition.elections_.push_back(std::move(election));
+        } else if (event.kind == TraceKind::Ack && event.error == 0 && event.first != kUnknownOffset) {
+            partition.acks_by_offset_.push_back(&event);
+            partition.longest_ack_ = std::max(partition.longest_ack_, event.last - event.first + 1);
+        }
+    }
+
+    /// Without a trace, elections are what observers tell: a new leader or epoch.
+    void add_observed(std::size_t op, Instant at, const Observe& observe) {
+        if (!observe.leader && !observe.unclean) return;
+        PartitionTrace& partition = partitions_[observe.partition];
+        Election election;
+        election.at = at;
+        election.epoch = observe.epoch.value_or(kNoEpoch);
+        election.leader = observe.leader.value_or(kNoBroker);
+        election.unclean = observe.unclean.value_or(false);
+        election.isr = observe.isr.value_or(std::vector<BrokerId>{});
+        election.op = op;
+        for (Election& known : partition.elections_) {
+            if (known.epoch != election.epoch || known.leader != election.leader) continue;
+            known.unclean = known.unclean || election.unclean;
+            return;
+        }
+        partition.elections_.push_back(std::move(election));
+    }
+
+    static void finish(PartitionTrace& partition) {
+        std::stable_sort(partition.leaderships_.begin(), partition.leaderships_.end(),
+                         [](const Leadership& a, const Leadership& b) { return a.epoch < b.epoch; });
+        std::stable_sort(partition.elections_.begin(), partition.elections_.end(),
+                         [](const Election& a, const Election& b) { return a.at < b.at; });
+        std::stable_sort(partition.acks_by_offset_.begin(), partition.acks_by_offset_.end(),
+                         [](const TraceEvent* a, const TraceEvent* b) { return a->first < b->first; });
+    }
+
+    std::map<std::int32_t, PartitionTrace> partitions_;
+};
+
+std::map<std::int32_t, PartitionTrace> index_trace(const History& history, const Trace* trace, Instant until) {
+    return TraceIndexer().run(history, trace, until);
+}
+
+}  // namespace highwater::checker
