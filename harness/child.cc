@@ -19,14 +19,15 @@
 #include <boost/process/environment.hpp>
 #include <boost/process/exe.hpp>
 #include <boost/process/extend.hpp>
-#include <boost/process/search_path.hpp>
 #include <algorithm>
 #include <cerrno>
 #include <condition_variable>
+#include <cstdlib>
 #include <cstring>
 #include <deque>
 #include <future>
 #include <mutex>
+#include <sstream>
 #include <thread>
 
 namespace highwater::harness {
@@ -133,9 +134,21 @@ void set_up_child(pid_t parent, int input, int output, const char* directory) {
     for (const int signal : {SIGPIPE, SIGINT, SIGTERM, SIGHUP, SIGCHLD}) ::signal(signal, SIG_DFL);
 }
 
+/// "" if no directory of PATH has it. (Boost's search needs its file system library.)
+std::string search_path(const std::string& program) {
+    const char* const variable = std::getenv("PATH");
+    std::istringstream directories(variable == nullptr ? "/usr/bin:/bin" : variable);
+    std::string directory;
+    while (std::getline(directories, directory, ':')) {
+        const std::string path = fmt::format("{}/{}", directory.empty() ? "." : directory, program);
+        if (::access(path.c_str(), X_OK) == 0) return path;
+    }
+    return "";
+}
+
 Result<std::string> find_program(const std::string& program) {
     std::string path = program;
-    if (program.find('/') == std::string::npos) path = bp::search_path(program).string();
+    if (program.find('/') == std::string::npos) path = search_path(program);
     if (path.empty()) return failure(fmt::format("program '{}' is not in PATH", program));
     if (::access(path.c_str(), X_OK) != 0) return failure(fmt::format("cannot run {}: {}", path, std::strerror(errno)));
     struct stat status {};
