@@ -3,60 +3,74 @@
 #include <set>
 
 #include "node/controller/state.h"
+#include "node/controller/topic_config.h"
 
 namespace highwater::node {
 namespace {
 
-using Asked = wire::AlterPartitionRequest::TopicData::PartitionData;
+using Proposal = wire::AlterPartitionRequest::TopicData::PartitionData;
 using Answer = wire::AlterPartitionResponse::TopicData::PartitionData;
+using Member = Proposal::BrokerState;
 
-constexpr std::int8_t kRecovered = 0;
-constexpr std::int8_t kRecovering = 1;
-
-wire::ErrorCode check_epochs(const PartitionImage& partition, const Asked& asked, BrokerId sender) {
-    if (asked.leader_epoch > partition.leader_epoch || asked.partition_epoch > partition.partition_epoch) {
-        return wire::ErrorCode::NotController;
+/// Version 2 knows no broker epochs: -1 skips their check.
+std::vector<Member> members_of(const Proposal& proposal) {
+    std::vector<Member> members = proposal.new_isr_with_epochs;
+    if (members.empty()) {
+        for (const BrokerId id : proposal.new_isr) members.push_back({id, kUnknownBrokerEpoch});
     }
-    if (asked.leader_epoch < partition.leader_epoch) return wire::ErrorCode::FencedLeaderEpoch;
+    return members;
+}
+
+wire::ErrorCode check_epochs(const PartitionImage& partition, const Proposal& proposal, BrokerId sender) {
+    // A leader that knows more than this controller: this is not the active one any more.
+    if (proposal.leader_epoch > partition.leader_epoch) return wire::ErrorCode::NotController;
+    if (proposal.partition_epoch > partition.partition_epoch) return wire::ErrorCode::NotController;
+    if (proposal.leader_epoch < partition.leader_epoch) return wire::ErrorCode::FencedLeaderEpoch;
     if (sender != partition.leader) return wire::ErrorCode::InvalidRequest;
-    if (asked.partition_epoch < partition.partition_epoch) return wire::ErrorCode::InvalidUpdateVersion;
+    if (proposal.partition_epoch < partition.partition_epoch) return wire::ErrorCode::InvalidUpdateVersion;
     return wire::ErrorCode::None;
 }
 
-wire::ErrorCode check_shape(const PartitionImage& partition, const Asked& asked, const std::vector<BrokerId>& isr) {
-    const std::set<BrokerId> distinct(isr.begin(), isr.end());
-    const std::set<BrokerId> replicas(partition.replicas.begin(), partition.replicas.end());
-    if (distinct.size() != isr.size() || !std::includes(replicas.begin(), replicas.end(), distinct.begin(), distinct.end()) ||
-        !distinct.contains(partition.leader)) {
-        return wire::ErrorCode::InvalidRequest;
+wire::ErrorCode check_shape(const PartitionImage& partition, const Proposal& proposal, const std::vector<Member>& members) {
+    std::set<BrokerId> distinct;
+    for (const Member& member : members) {
+        const bool assigned = std::count(partition.replicas.begin(), partition.replicas.end(), member.broker_id) > 0;
+        if (!assigned || !distinct.insert(member.broker_id).second) return wire::ErrorCode::InvalidRequest;
     }
-    if (asked.leader_recovery_state == kRecovering && isr.size() > 1) return wire::ErrorCode::InvalidRequest;
-    if (asked.leader_recovery_state == kRecovering && partition.leader_recovery_state == kRecovered) {
-        return wire::ErrorCode::InvalidRequest;
-    }
+    if (!distinct.contains(partition.leader)) return wire::ErrorCode::InvalidRequest;
+    const std::int8_t recovery = proposal.leader_recovery_state;
+    if (recovery != kRecovered && recovery != kRecovering) return wire::ErrorCode::InvalidRequest;
+    if (recovery == kRecovering && distinct.size() > 1) return wire::ErrorCode::InvalidRequest;
+    if (recovery == kRecovering && partition.leader_recovery_state == kRecovered) return wire::ErrorCode::InvalidRequest;
     return wire::ErrorCode::None;
 }
 
-wire::ErrorCode check_members(const MetadataImage& image, const Asked& asked, const std::vector<BrokerId>& isr) {
-    for (const BrokerId id : isr) {
-        const BrokerImage* broker = image.broker(id);
-        if (broker == nullptr || broker->fenced || broker->in_controlled_shutdown) return wire::ErrorCode::IneligibleReplica;
-    }
-    for (const auto& member : asked.new_isr_with_epochs) {
-        // -1: the leader does not know the epoch and skips the check.
-        if (member.broker_epoch != kUnknownBrokerEpoch && member.broker_epoch != image.broker(member.broker_id)->epoch) {
-            return wire::ErrorCode::IneligibleReplica;
-        }
-    }
-    return wire::ErrorCode::None;
+bool is_eligible(const MetadataImage& image, const Member& member) {
+    const BrokerImage* broker = image.broker(member.broker_id);
+    if (broker == nullptr || !broker->active()) return false;
+    return member.broker_epoch == kUnknownBrokerEpoch || member.broker_epoch == broker->epoch;
 }
 
-std::vector<BrokerId> proposed_isr(const Asked& asked) {
-    if (asked.new_isr_with_epochs.empty()) return asked.new_isr;
-    std::vector<BrokerId> isr;
-    for (const auto& member : asked.new_isr_with_epochs) isr.push_back(member.broker_id);
-    return isr;
+wire::ErrorCode check(const MetadataImage& image, const PartitionImage& partition, const Proposal& proposal, BrokerId sender) {
+    const std::vector<Member> members = members_of(proposal);
+    wire::ErrorCode code = check_epochs(partition, proposal, sender);
+    if (code == wire::ErrorCode::None) code = check_shape(partition, proposal, members);
+    if (code != wire::ErrorCode::None) return code;
+    const bool eligible = std::all_of(members.begin(), members.end(),
+                                      [&](const Member& member) { return is_eligible(image, member); });
+    return eligible ? wire::ErrorCode::None : wire::ErrorCode::IneligibleReplica;
 }
+
+void tell_state(Answer& answer, const PartitionImage& partition) {
+    answer.leader_id = partition.leader;
+    answer.leader_epoch = partition.leader_epoch;
+    answer.isr = partition.isr;
+    answer.leader_recovery_state = partition.leader_recovery_state;
+    answer.partition_epoch = partition.partition_epoch;
+}
+
+/// The partitions of one request as its earlier changes leave them; written in one batch at the end.
+using Staged = std::map<TopicPartition, PartitionImage>;
 
 }  // namespace
 
@@ -68,42 +82,40 @@ wire::AlterPartitionResponse Controller::handle(Instant, std::int64_t wall_ms, c
         response.error_code = wire::ErrorCode::StaleBrokerEpoch;
         return response;
     }
-    for (const auto& asked_topic : request.topics) {
+    const MayLead may_lead = [&](BrokerId id) { return state.is_active(id); };
+    Records records;
+    Staged staged;
+    for (const auto& topic_data : request.topics) {
         auto& topic_answer = response.topics.emplace_back();
-        topic_answer.topic_id = asked_topic.topic_id;
-        const TopicImage* topic = state.image.topic(asked_topic.topic_id);
-        for (const Asked& asked : asked_topic.partitions) {
+        topic_answer.topic_id = topic_data.topic_id;
+        const TopicImage* topic = state.image.topic(topic_data.topic_id);
+        for (const Proposal& proposal : topic_data.partitions) {
             Answer& answer = topic_answer.partitions.emplace_back();
-            answer.partition_index = asked.partition_index;
-            const auto found = topic == nullptr ? decltype(topic->partitions.end()){} : topic->partitions.find(asked.partition_index);
-            if (topic == nullptr || found == topic->partitions.end()) {
-                answer.error_code = topic == nullptr ? wire::ErrorCode::UnknownTopicId : wire::ErrorCode::UnknownTopicOrPartition;
+            answer.partition_index = proposal.partition_index;
+            const TopicPartition name{topic == nullptr ? "" : topic->name, proposal.partition_index};
+            const PartitionImage* known = topic == nullptr ? nullptr : state.image.partition(name);
+            if (known == nullptr) {
+                answer.error_code =
+                    topic == nullptr ? wire::ErrorCode::UnknownTopicId : wire::ErrorCode::UnknownTopicOrPartition;
                 continue;
             }
-            const std::vector<BrokerId> isr = proposed_isr(asked);
-            answer.error_code = check_epochs(found->second, asked, request.broker_id);
-            if (answer.error_code == wire::ErrorCode::None) answer.error_code = check_shape(found->second, asked, isr);
-            if (answer.error_code == wire::ErrorCode::None) answer.error_code = check_members(state.image, asked, isr);
+            PartitionImage& partition = staged.try_emplace(name, *known).first->second;
+            answer.error_code = check(state.image, partition, proposal, request.broker_id);
             if (answer.error_code != wire::ErrorCode::None) continue;
-            wire::PartitionChangeRecord record;
-            record.partition_id = asked.partition_index;
-            record.topic_id = topic->id;
-            State::Change change;
-            change.isr = isr;
-            if (asked.leader_recovery_state != found->second.leader_recovery_state) change.recovery = asked.leader_recovery_state;
-            record.isr = change.isr;
-            record.leader_recovery_state = change.recovery;
-            state.write(wall_ms, {std::move(record)});
-            state.report_change({topic->name, asked.partition_index}, change, "alter-partition");
-            const PartitionImage& now = *state.image.partition({topic->name, asked.partition_index});
-            answer.leader_id = now.leader;
-            answer.leader_epoch = now.leader_epoch;
-            answer.isr = now.isr;
-            answer.leader_recovery_state = now.leader_recovery_state;
-            answer.partition_epoch = now.partition_epoch;
+            PartitionTarget target;
+            for (const Member& member : members_of(proposal)) target.isr.push_back(member.broker_id);
+            target.leader_recovery_state = proposal.leader_recovery_state;
+            if (auto record = change_partition(topic->id, name.partition, partition, target, may_lead)) {
+                partition = changed(partition, *record);
+                records.emplace_back(std::move(*record));
+            }
+            tell_state(answer, partition);
         }
     }
-    return response;
+    if (state.commit(wall_ms, records, {"alter-partition"})) return response;
+    wire::AlterPartitionResponse failed;
+    failed.error_code = wire::ErrorCode::UnknownServerError;
+    return failed;
 }
 
 }  // namespace highwater::node

@@ -1,102 +1,103 @@
-// Who leads: clean from the ISR in assignment order, unclean only where it is enabled, nobody otherwise (ELR is off: the
-// last member of an ISR stays in it).
+// Elections: clean from the ISR in assignment order, unclean only where enabled; a leader that may lead stays.
+#include "node/controller/election.h"
+
 #include <algorithm>
 
 #include "base/assert.h"
 #include "node/controller/state.h"
+#include "node/controller/topic_config.h"
 
 namespace highwater::node {
 namespace {
 
 bool contains(const std::vector<BrokerId>& ids, BrokerId id) { return std::find(ids.begin(), ids.end(), id) != ids.end(); }
 
+struct Choice {
+    BrokerId leader = kNoBroker;
+    bool unclean = false;
+};
+
+Choice elect(const PartitionImage& partition, const PartitionTarget& target, const MayLead& may_lead) {
+    const auto in_sync = [&](BrokerId id) { return contains(target.isr, id) && may_lead(id); };
+    if (in_sync(partition.leader)) return {partition.leader};
+    const auto& replicas = partition.replicas;
+    if (const auto first = std::find_if(replicas.begin(), replicas.end(), in_sync); first != replicas.end()) return {*first};
+    if (!target.unclean) return {};
+    const auto live = std::find_if(replicas.begin(), replicas.end(), may_lead);
+    return live == replicas.end() ? Choice{} : Choice{*live, true};
+}
+
 }  // namespace
 
-bool Controller::State::electable(const MetadataImage& view, BrokerId id) {
-    const BrokerImage* broker = view.broker(id);
-    return broker != nullptr && !broker->fenced && !broker->in_controlled_shutdown;
-}
-
-bool Controller::State::unclean_enabled(const TopicImage& topic) const {
-    const auto config = topic.configs.find("unclean.leader.election.enable");
-    return config == topic.configs.end() ? settings.unclean_leader_election : config->second == "true";
-}
-
-Controller::State::Change Controller::State::choose(const MetadataImage& view, const TopicImage& topic,
-                                                    const PartitionImage& partition, BrokerId leaving) const {
-    Change change;
-    std::vector<BrokerId> isr = partition.isr;
-    std::erase(isr, leaving);
-    if (isr.empty()) isr = partition.isr;
-    const auto may_lead = [&](BrokerId id) { return id != leaving && electable(view, id); };
-    // A leader that is still valid stays: an election would cost its clients for nothing.
-    if (!contains(isr, partition.leader) || !may_lead(partition.leader)) {
-        BrokerId leader = kNoBroker;
-        for (const BrokerId replica : partition.replicas) {
-            if (contains(isr, replica) && may_lead(replica)) {
-                leader = replica;
-                break;
-            }
-        }
-        if (leader == kNoBroker && unclean_enabled(topic)) {
-            const auto live = std::find_if(partition.replicas.begin(), partition.replicas.end(), may_lead);
-            if (live != partition.replicas.end()) {
-                leader = *live;
-                isr = {leader};
-                change.unclean = true;
-                change.recovery = static_cast<std::int8_t>(1);  // RECOVERING until the leader says otherwise
-            }
-        }
-        if (leader != partition.leader) change.leader = leader;
+std::optional<wire::PartitionChangeRecord> change_partition(const Uuid& topic_id, std::int32_t index,
+                                                            const PartitionImage& partition, const PartitionTarget& target,
+                                                            const MayLead& may_lead) {
+    wire::PartitionChangeRecord record;
+    record.topic_id = topic_id;
+    record.partition_id = index;
+    const Choice choice = elect(partition, target, may_lead);
+    const bool elected = choice.leader != partition.leader;
+    std::vector<BrokerId> isr = target.isr;
+    std::int8_t recovery = target.leader_recovery_state;
+    if (elected) record.leader = choice.leader;
+    if (elected && choice.unclean) {
+        isr = {choice.leader};
+        recovery = kRecovering;
     }
-    if (isr != partition.isr) change.isr = isr;
-    return change;
-}
-
-void Controller::State::report_change(const TopicPartition& partition, const Change& change, const std::string& cause) {
-    const PartitionImage& now = *image.partition(partition);
-    PartitionChanged event;
-    event.partition = partition;
-    event.leader = now.leader;
-    event.leader_epoch = now.leader_epoch;
-    event.partition_epoch = now.partition_epoch;
-    event.isr = now.isr;
-    event.elected = change.leader != kNoLeaderChange;
-    event.unclean = change.unclean;
-    event.cause = cause;
-    events.emplace_back(std::move(event));
-}
-
-void Controller::State::change_partitions(std::int64_t wall_ms, BrokerId leaving, const std::string& cause,
-                                          std::vector<wire::MetadataRecord> first) {
-    // Choices are made on the image that `first` (a fence, a registration …) leaves; all of it is one batch, so that no
-    // crash can keep one without the other.
-    MetadataImage view = image;
-    for (const wire::MetadataRecord& record : first) {
-        const Status good = view.apply(view.end_offset(), record);
-        HW_ASSERT(good.has_value(), "{}", good ? "" : good.error().message);
+    if (!isr.empty() && isr != partition.isr) record.isr = isr;
+    if (recovery != partition.leader_recovery_state) record.leader_recovery_state = recovery;
+    if (!record.isr && record.leader == kNoLeaderChange && record.leader_recovery_state == kNoRecoveryChange) {
+        return std::nullopt;
     }
-    std::vector<wire::MetadataRecord> records = std::move(first);
-    std::vector<std::pair<TopicPartition, Change>> changes;
-    for (const auto& [name, topic] : view.topics()) {
+    const PartitionImage after = changed(partition, record);
+    HW_ASSERT(!after.isr.empty(), "partition {} of topic {} would have no ISR", index, topic_id.to_string());
+    HW_ASSERT(after.leader == kNoBroker || contains(after.isr, after.leader), "leader {}", after.leader);
+    return record;
+}
+
+bool Controller::State::is_active(BrokerId id) const {
+    const BrokerImage* broker = image.broker(id);
+    return broker != nullptr && broker->active();
+}
+
+bool Controller::State::leads_anything(BrokerId id) const {
+    for (const auto& [name, topic] : image.topics()) {
         for (const auto& [index, partition] : topic.partitions) {
-            const bool affected = partition.leader == kNoBroker ||
-                                  (leaving != kNoBroker && (contains(partition.isr, leaving) || partition.leader == leaving));
-            if (!affected) continue;
-            const Change change = choose(view, topic, partition, leaving);
-            if (change.empty()) continue;
-            wire::PartitionChangeRecord record;
-            record.partition_id = index;
-            record.topic_id = topic.id;
-            record.isr = change.isr;
-            record.leader = change.leader;
-            record.leader_recovery_state = change.recovery;
-            records.emplace_back(std::move(record));
-            changes.emplace_back(TopicPartition{name, index}, change);
+            if (partition.leader == id) return true;
         }
     }
-    write(wall_ms, records);
-    for (const auto& [partition, change] : changes) report_change(partition, change, cause);
+    return false;
+}
+
+void Controller::State::add_change(Records& records, const TopicImage& topic, std::int32_t index, std::vector<BrokerId> isr,
+                                   const MayLead& may_lead) const {
+    const PartitionImage& partition = topic.partitions.at(index);
+    PartitionTarget target;
+    target.isr = std::move(isr);
+    target.leader_recovery_state = partition.leader_recovery_state;
+    target.unclean = unclean_leader_election(topic, settings.unclean_leader_election);
+    if (auto record = change_partition(topic.id, index, partition, target, may_lead)) records.emplace_back(std::move(*record));
+}
+
+void Controller::State::add_departure(Records& records, BrokerId leaving) const {
+    const MayLead may_lead = [&](BrokerId id) { return id != leaving && is_active(id); };
+    for (const auto& [name, topic] : image.topics()) {
+        for (const auto& [index, partition] : topic.partitions) {
+            if (!contains(partition.isr, leaving)) continue;
+            std::vector<BrokerId> isr = partition.isr;
+            std::erase(isr, leaving);
+            add_change(records, topic, index, std::move(isr), may_lead);
+        }
+    }
+}
+
+void Controller::State::add_elections(Records& records, BrokerId returning) const {
+    const MayLead may_lead = [&](BrokerId id) { return id == returning || is_active(id); };
+    for (const auto& [name, topic] : image.topics()) {
+        for (const auto& [index, partition] : topic.partitions) {
+            if (partition.leader == kNoBroker) add_change(records, topic, index, partition.isr, may_lead);
+        }
+    }
 }
 
 }  // namespace highwater::node

@@ -16,6 +16,7 @@ struct BrokerRegistered {
     BrokerEpoch broker_epoch = kUnknownBrokerEpoch;
     Uuid incarnation;
 };
+/// Registered: a new incarnation starts fenced. ControlledShutdown: the broker itself wished it.
 enum class FenceReason : std::uint8_t { Registered, SessionTimeout, ControlledShutdown };
 struct BrokerFenced {
     BrokerId broker = kNoBroker;
@@ -40,11 +41,12 @@ struct PartitionChanged {
     LeaderEpoch leader_epoch = kNoEpoch;
     PartitionEpoch partition_epoch = -1;
     std::vector<BrokerId> isr;
-    /// The leader is new (an election, or none could be elected: leader -1).
+    /// The leader changed: an election, or none could be elected (leader -1). False for a created partition.
     bool elected = false;
     /// Chosen from outside the ISR.
     bool unclean = false;
-    /// "created", "fenced", "unfenced", "shutdown", "alter-partition", "unclean".
+    /// "created", "registered" (a new incarnation of a replica), "fenced", "unfenced", "shutdown", "alter-partition",
+    /// "unclean" (any unclean election, whatever led to it).
     std::string cause;
 };
 

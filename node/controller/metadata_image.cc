@@ -1,54 +1,49 @@
+// Replay of metadata records, each checked against what came before it.
 #include "node/controller/metadata_image.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
-#include "base/overloaded.h"
+#include <algorithm>
+
+#include "wire/record_batch.h"
 
 namespace highwater::node {
 namespace {
 
 constexpr std::int8_t kTopicResource = 2;
-/// PartitionChangeRecord: the leader stays.
-constexpr BrokerId kNoLeaderChange = -2;
-/// PartitionChangeRecord: the recovery state stays.
-constexpr std::int8_t kNoRecoveryChange = -1;
 
-BrokerImage broker_of(const wire::RegisterBrokerRecord& record) {
-    BrokerImage broker;
-    broker.id = record.broker_id;
-    broker.epoch = record.broker_epoch;
-    broker.incarnation = record.incarnation_id;
-    broker.fenced = record.fenced;
-    broker.in_controlled_shutdown = record.in_controlled_shutdown;
-    for (const auto& endpoint : record.end_points) {
-        broker.endpoints.push_back({endpoint.name, endpoint.host, endpoint.port});
+bool contains(const std::vector<BrokerId>& ids, BrokerId id) { return std::find(ids.begin(), ids.end(), id) != ids.end(); }
+
+Status check_partition(const PartitionImage& partition) {
+    for (const BrokerId id : partition.isr) {
+        if (!contains(partition.replicas, id)) {
+            return failure(fmt::format("ISR member {} is not one of the replicas {}", id, partition.replicas));
+        }
     }
-    return broker;
-}
-
-PartitionImage partition_of(const wire::PartitionRecord& record) {
-    PartitionImage partition;
-    partition.replicas = record.replicas;
-    partition.isr = record.isr;
-    partition.leader = record.leader;
-    partition.leader_epoch = record.leader_epoch;
-    partition.partition_epoch = record.partition_epoch;
-    partition.leader_recovery_state = record.leader_recovery_state;
-    return partition;
-}
-
-void change_partition(PartitionImage& partition, const wire::PartitionChangeRecord& change) {
-    if (change.isr) partition.isr = *change.isr;
-    if (change.replicas) partition.replicas = *change.replicas;
-    if (change.leader_recovery_state != kNoRecoveryChange) partition.leader_recovery_state = change.leader_recovery_state;
-    if (change.leader != kNoLeaderChange) {
-        partition.leader = change.leader;
-        ++partition.leader_epoch;
+    if (partition.leader != kNoBroker && !contains(partition.isr, partition.leader)) {
+        return failure(fmt::format("leader {} is not in the ISR {}", partition.leader, partition.isr));
     }
-    ++partition.partition_epoch;
+    return {};
 }
 
 }  // namespace
+
+PartitionImage changed(PartitionImage partition, const wire::PartitionChangeRecord& record) {
+    if (record.replicas) partition.replicas = *record.replicas;
+    if (record.isr) partition.isr = *record.isr;
+    if (record.leader != kNoLeaderChange) {
+        partition.leader = record.leader;
+        partition.leader_epoch += 1;
+    }
+    if (record.leader_recovery_state != kNoRecoveryChange) {
+        partition.leader_recovery_state = record.leader_recovery_state;
+    }
+    partition.partition_epoch += 1;
+    return partition;
+}
+
+// -- looking up -------------------------------------------------------------------------------------------------------
 
 const BrokerImage* MetadataImage::broker(BrokerId id) const {
     const auto found = brokers_.find(id);
@@ -66,87 +61,175 @@ const TopicImage* MetadataImage::topic(const Uuid& id) const {
 }
 
 const PartitionImage* MetadataImage::partition(const TopicPartition& partition) const {
-    const TopicImage* image = topic(partition.topic);
-    if (image == nullptr) return nullptr;
-    const auto found = image->partitions.find(partition.partition);
-    return found == image->partitions.end() ? nullptr : &found->second;
+    const TopicImage* found_topic = topic(partition.topic);
+    if (found_topic == nullptr) return nullptr;
+    const auto found = found_topic->partitions.find(partition.partition);
+    return found == found_topic->partitions.end() ? nullptr : &found->second;
 }
 
+Result<BrokerImage*> MetadataImage::registered(BrokerId id, BrokerEpoch epoch) {
+    const auto found = brokers_.find(id);
+    if (found == brokers_.end()) return failure(fmt::format("broker {} is not registered", id));
+    if (found->second.epoch != epoch) {
+        return failure(fmt::format("broker {} has epoch {}, not {}", id, found->second.epoch, epoch));
+    }
+    return &found->second;
+}
+
+Result<TopicImage*> MetadataImage::topic_of(const Uuid& id) {
+    const auto name = topic_names_.find(id);
+    if (name == topic_names_.end()) return failure(fmt::format("there is no topic with id {}", id.to_string()));
+    return &topics_.at(name->second);
+}
+
+// -- applying ---------------------------------------------------------------------------------------------------------
+
 Status MetadataImage::apply(Offset offset, const wire::MetadataRecord& record) {
-    const auto contradiction = [&](const std::string& what) -> Status {
-        return failure(fmt::format("metadata offset {}: {}: {}", offset, wire::record_name(record), what));
-    };
-    const auto topic_by_id = [&](const Uuid& id) -> TopicImage* {
-        const auto name = topic_names_.find(id);
-        return name == topic_names_.end() ? nullptr : &topics_.at(name->second);
-    };
-    const auto set_fenced = [&](BrokerId id, BrokerEpoch epoch, bool fenced) -> Status {
-        const auto broker = brokers_.find(id);
-        if (broker == brokers_.end() || broker->second.epoch != epoch) {
-            return contradiction(fmt::format("broker {} with epoch {} is not registered", id, epoch));
-        }
-        broker->second.fenced = fenced;
-        return {};
-    };
+    const std::string where = fmt::format("metadata offset {}: {}", offset, wire::record_name(record));
+    if (offset < end_offset_) return failure(fmt::format("{}: below the end offset {}", where, end_offset_));
+    const Status replayed = std::visit([&](const auto& value) { return replay(offset, value); }, record);
+    if (!replayed) return failure(where, replayed.error());
     end_offset_ = offset + 1;
-    return std::visit(
-        overloaded{
-            [&](const wire::RegisterBrokerRecord& value) -> Status {
-                brokers_[value.broker_id] = broker_of(value);
-                return {};
-            },
-            [&](const wire::UnregisterBrokerRecord& value) -> Status {
-                brokers_.erase(value.broker_id);
-                return {};
-            },
-            [&](const wire::FenceBrokerRecord& value) { return set_fenced(value.id, value.epoch, true); },
-            [&](const wire::UnfenceBrokerRecord& value) { return set_fenced(value.id, value.epoch, false); },
-            [&](const wire::BrokerRegistrationChangeRecord& value) -> Status {
-                // fenced: 1 fences, -1 unfences, 0 leaves it.
-                if (value.fenced != 0) {
-                    if (Status done = set_fenced(value.broker_id, value.broker_epoch, value.fenced > 0); !done) return done;
-                }
-                const auto broker = brokers_.find(value.broker_id);
-                if (broker == brokers_.end()) return contradiction(fmt::format("broker {} is not registered", value.broker_id));
-                if (value.in_controlled_shutdown > 0) broker->second.in_controlled_shutdown = true;
-                return {};
-            },
-            [&](const wire::TopicRecord& value) -> Status {
-                topics_[value.name] = TopicImage{value.name, value.topic_id, {}, {}};
-                topic_names_[value.topic_id] = value.name;
-                return {};
-            },
-            [&](const wire::RemoveTopicRecord& value) -> Status {
-                const auto name = topic_names_.find(value.topic_id);
-                if (name == topic_names_.end()) return contradiction("the topic is unknown");
-                topics_.erase(name->second);
-                topic_names_.erase(name);
-                return {};
-            },
-            [&](const wire::PartitionRecord& value) -> Status {
-                TopicImage* topic = topic_by_id(value.topic_id);
-                if (topic == nullptr) return contradiction("the topic is unknown");
-                topic->partitions[value.partition_id] = partition_of(value);
-                return {};
-            },
-            [&](const wire::PartitionChangeRecord& value) -> Status {
-                TopicImage* topic = topic_by_id(value.topic_id);
-                const auto partition = topic == nullptr ? decltype(topic->partitions.end()){}
-                                                        : topic->partitions.find(value.partition_id);
-                if (topic == nullptr || partition == topic->partitions.end()) return contradiction("the partition is unknown");
-                change_partition(partition->second, value);
-                return {};
-            },
-            [&](const wire::ConfigRecord& value) -> Status {
-                const auto topic = topics_.find(value.resource_name);
-                if (value.resource_type != kTopicResource || topic == topics_.end()) return {};
-                if (value.value) topic->second.configs[value.name] = *value.value;
-                else topic->second.configs.erase(value.name);
-                return {};
-            },
-            // Features, transactions of the log and the like do not change what replication does.
-            [](const auto&) -> Status { return {}; }},
-        record);
+    return {};
+}
+
+Status MetadataImage::apply_batches(BytesView batches) {
+    const auto split = wire::split_batches(batches);
+    if (!split) return tl::make_unexpected(split.error());
+    for (const wire::BatchView& batch : *split) {
+        if (batch.header.next_offset() <= end_offset_) continue;
+        if (!batch.header.control()) {
+            const auto records = wire::decode_records(batch.bytes);
+            if (!records) return tl::make_unexpected(records.error());
+            for (const wire::Record& record : *records) {
+                if (record.offset < end_offset_) continue;
+                const auto decoded = wire::decode_metadata_record(record.value.value_or(Bytes{}));
+                if (!decoded) return failure(fmt::format("metadata offset {}", record.offset), decoded.error());
+                if (Status applied = apply(record.offset, decoded->record); !applied) return applied;
+            }
+        }
+        end_offset_ = batch.header.next_offset();
+    }
+    return {};
+}
+
+// -- brokers ----------------------------------------------------------------------------------------------------------
+
+Status MetadataImage::replay(Offset offset, const wire::RegisterBrokerRecord& record) {
+    const BrokerImage* known = broker(record.broker_id);
+    if (known != nullptr && record.broker_epoch < known->epoch) {
+        return failure(fmt::format("broker {} would fall from epoch {} to {}", record.broker_id, known->epoch,
+                                   record.broker_epoch));
+    }
+    BrokerImage image;
+    image.id = record.broker_id;
+    image.epoch = record.broker_epoch;
+    image.incarnation = record.incarnation_id;
+    for (const auto& endpoint : record.end_points) {
+        image.endpoints.push_back({endpoint.name, endpoint.host, endpoint.port});
+    }
+    image.log_dirs = record.log_dirs;
+    image.fenced = record.fenced;
+    image.in_controlled_shutdown = record.in_controlled_shutdown;
+    image.registration_offset = offset;
+    brokers_[record.broker_id] = std::move(image);
+    return {};
+}
+
+Status MetadataImage::replay(Offset, const wire::UnregisterBrokerRecord& record) {
+    const auto broker = registered(record.broker_id, record.broker_epoch);
+    if (!broker) return tl::make_unexpected(broker.error());
+    brokers_.erase(record.broker_id);
+    return {};
+}
+
+Status MetadataImage::replay(Offset, const wire::FenceBrokerRecord& record) {
+    const auto broker = registered(record.id, record.epoch);
+    if (!broker) return tl::make_unexpected(broker.error());
+    (*broker)->fenced = true;
+    return {};
+}
+
+Status MetadataImage::replay(Offset, const wire::UnfenceBrokerRecord& record) {
+    const auto broker = registered(record.id, record.epoch);
+    if (!broker) return tl::make_unexpected(broker.error());
+    (*broker)->fenced = false;
+    return {};
+}
+
+Status MetadataImage::replay(Offset, const wire::BrokerRegistrationChangeRecord& record) {
+    const auto broker = registered(record.broker_id, record.broker_epoch);
+    if (!broker) return tl::make_unexpected(broker.error());
+    // fenced: 1 fences, -1 unfences, 0 leaves it as it is.
+    if (record.fenced != 0) (*broker)->fenced = record.fenced > 0;
+    if (record.in_controlled_shutdown != 0) (*broker)->in_controlled_shutdown = record.in_controlled_shutdown > 0;
+    if (!record.log_dirs.empty()) (*broker)->log_dirs = record.log_dirs;
+    return {};
+}
+
+// -- topics -----------------------------------------------------------------------------------------------------------
+
+Status MetadataImage::replay(Offset, const wire::TopicRecord& record) {
+    if (topics_.contains(record.name)) return failure(fmt::format("topic {} exists already", record.name));
+    if (topic_names_.contains(record.topic_id)) {
+        return failure(fmt::format("topic id {} belongs to {}", record.topic_id.to_string(), topic_names_.at(record.topic_id)));
+    }
+    topics_[record.name] = TopicImage{record.name, record.topic_id, {}, {}};
+    topic_names_[record.topic_id] = record.name;
+    return {};
+}
+
+Status MetadataImage::replay(Offset, const wire::RemoveTopicRecord& record) {
+    const auto topic = topic_of(record.topic_id);
+    if (!topic) return tl::make_unexpected(topic.error());
+    topics_.erase(topic_names_.at(record.topic_id));
+    topic_names_.erase(record.topic_id);
+    return {};
+}
+
+Status MetadataImage::replay(Offset, const wire::PartitionRecord& record) {
+    const auto topic = topic_of(record.topic_id);
+    if (!topic) return tl::make_unexpected(topic.error());
+    PartitionImage partition;
+    partition.replicas = record.replicas;
+    partition.isr = record.isr;
+    partition.leader = record.leader;
+    partition.leader_epoch = record.leader_epoch;
+    partition.partition_epoch = record.partition_epoch;
+    partition.leader_recovery_state = record.leader_recovery_state;
+    if (const Status good = check_partition(partition); !good) {
+        return failure(fmt::format("{}-{}", (*topic)->name, record.partition_id), good.error());
+    }
+    (*topic)->partitions[record.partition_id] = std::move(partition);
+    return {};
+}
+
+Status MetadataImage::replay(Offset, const wire::PartitionChangeRecord& record) {
+    const auto topic = topic_of(record.topic_id);
+    if (!topic) return tl::make_unexpected(topic.error());
+    const std::string name = fmt::format("{}-{}", (*topic)->name, record.partition_id);
+    const auto found = (*topic)->partitions.find(record.partition_id);
+    if (found == (*topic)->partitions.end()) return failure(fmt::format("there is no partition {}", name));
+    PartitionImage partition = changed(found->second, record);
+    if (const Status good = check_partition(partition); !good) return failure(name, good.error());
+    found->second = std::move(partition);
+    return {};
+}
+
+Status MetadataImage::replay(Offset, const wire::ConfigRecord& record) {
+    if (record.resource_type != kTopicResource) return {};  // brokers' and the cluster's come from their own files
+    const auto topic = topics_.find(record.resource_name);
+    if (topic == topics_.end()) return failure(fmt::format("there is no topic {}", record.resource_name));
+    if (record.value) {
+        topic->second.configs[record.name] = *record.value;
+    } else {
+        topic->second.configs.erase(record.name);
+    }
+    return {};
+}
+
+Status MetadataImage::replay(Offset, const wire::AbortTransactionRecord&) {
+    return failure("records of an aborted metadata transaction were applied already and cannot be taken back");
 }
 
 }  // namespace highwater::node

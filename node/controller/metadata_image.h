@@ -26,9 +26,26 @@ struct BrokerImage {
     BrokerEpoch epoch = kUnknownBrokerEpoch;
     Uuid incarnation;
     std::vector<Endpoint> endpoints;
+    /// directory.id of each of its log.dirs.
+    std::vector<Uuid> log_dirs;
     bool fenced = true;
     bool in_controlled_shutdown = false;
+    /// Where its RegisterBrokerRecord is: a broker that has applied the log up to here knows that it is registered.
+    /// Above `epoch` when the same batch first took a former incarnation out of ISRs, or when it registered again.
+    Offset registration_offset = kUnknownOffset;
+
+    /// May be an ISR member and lead.
+    [[nodiscard]] bool active() const { return !fenced && !in_controlled_shutdown; }
+    friend bool operator==(const BrokerImage&, const BrokerImage&) = default;
 };
+
+/// LeaderRecoveryState of a partition: Recovering from an unclean election until the leader says Recovered.
+inline constexpr std::int8_t kRecovered = 0;
+inline constexpr std::int8_t kRecovering = 1;
+
+/// In a PartitionChangeRecord: leader and leader recovery state stay as they are.
+inline constexpr BrokerId kNoLeaderChange = -2;
+inline constexpr std::int8_t kNoRecoveryChange = -1;
 
 struct PartitionImage {
     std::vector<BrokerId> replicas;
@@ -36,23 +53,33 @@ struct PartitionImage {
     BrokerId leader = kNoBroker;
     LeaderEpoch leader_epoch = kNoEpoch;
     PartitionEpoch partition_epoch = -1;
-    std::int8_t leader_recovery_state = 0;
+    std::int8_t leader_recovery_state = kRecovered;
     friend bool operator==(const PartitionImage&, const PartitionImage&) = default;
 };
+
+/// The partition after the record: only fields that are present change; a leader field, even of the same leader, begins
+/// a leader epoch; every record begins a partition epoch.
+PartitionImage changed(PartitionImage partition, const wire::PartitionChangeRecord& record);
 
 struct TopicImage {
     std::string name;
     Uuid id;
     std::map<std::int32_t, PartitionImage> partitions;
-    /// ConfigRecords of the topic: "min.insync.replicas", "unclean.leader.election.enable".
+    /// ConfigRecords of the topic: "min.insync.replicas", "unclean.leader.election.enable" (see topic_config.h).
     std::map<std::string, std::string> configs;
+    friend bool operator==(const TopicImage&, const TopicImage&) = default;
 };
 
 class MetadataImage {
 public:
-    /// Applies one record written at `offset`. Errors: a record that contradicts the image (unknown topic or broker, a
-    /// partition epoch that is not the next one).
+    /// Applies one record written at `offset`, which must not be below end_offset(). Errors: a record that contradicts
+    /// the image (unknown topic, partition or broker, an epoch that falls, a leader outside its ISR) or whose effect is
+    /// not supported (an aborted metadata transaction); then nothing was applied.
     Status apply(Offset offset, const wire::MetadataRecord& record);
+    /// Applies whole batches as read from the log or fetched from the controller. What is below end_offset() is known
+    /// already and skipped; control batches only move end_offset(). Errors name the offset; what came before it stays
+    /// applied.
+    Status apply_batches(BytesView batches);
 
     [[nodiscard]] const std::map<BrokerId, BrokerImage>& brokers() const { return brokers_; }
     [[nodiscard]] const BrokerImage* broker(BrokerId id) const;
@@ -63,7 +90,28 @@ public:
     /// Offset after the last applied record; 0 before the first.
     [[nodiscard]] Offset end_offset() const { return end_offset_; }
 
+    friend bool operator==(const MetadataImage&, const MetadataImage&) = default;
+
 private:
+    Status replay(Offset offset, const wire::RegisterBrokerRecord& record);
+    Status replay(Offset offset, const wire::UnregisterBrokerRecord& record);
+    Status replay(Offset offset, const wire::FenceBrokerRecord& record);
+    Status replay(Offset offset, const wire::UnfenceBrokerRecord& record);
+    Status replay(Offset offset, const wire::BrokerRegistrationChangeRecord& record);
+    Status replay(Offset offset, const wire::TopicRecord& record);
+    Status replay(Offset offset, const wire::RemoveTopicRecord& record);
+    Status replay(Offset offset, const wire::PartitionRecord& record);
+    Status replay(Offset offset, const wire::PartitionChangeRecord& record);
+    Status replay(Offset offset, const wire::ConfigRecord& record);
+    Status replay(Offset offset, const wire::AbortTransactionRecord& record);
+    /// Features, controllers, producer ids, transaction brackets: nothing that replication depends on.
+    template <class Other>
+    Status replay(Offset, const Other&) {
+        return {};
+    }
+    Result<BrokerImage*> registered(BrokerId id, BrokerEpoch epoch);
+    Result<TopicImage*> topic_of(const Uuid& id);
+
     std::map<BrokerId, BrokerImage> brokers_;
     std::map<std::string, TopicImage> topics_;
     std::map<Uuid, std::string> topic_names_;

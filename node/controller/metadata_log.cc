@@ -1,89 +1,186 @@
-// The controller and its log: replay at start, one batch per decision, flushed before anybody is answered.
-#include <fmt/format.h>
+// The controller and its log: replay at open, a new epoch at its start, one batch per decision, flushed before anybody
+// is answered.
+#include <algorithm>
 
 #include "base/assert.h"
+#include "base/overloaded.h"
 #include "node/controller/state.h"
 #include "wire/record_batch.h"
 
 namespace highwater::node {
 namespace {
 
+constexpr const char* kDirectory = "__cluster_metadata-0";
 constexpr std::size_t kReadSize = 1U << 20U;
 
-/// The version each record is written with: the lowest that carries what we write.
+/// metadata.version 4.0-IV3: the records below in these versions, no eligible leader replicas.
+constexpr std::int16_t kMetadataVersion = 25;
+
 std::int16_t version_of(const wire::MetadataRecord& record) {
-    if (std::holds_alternative<wire::RegisterBrokerRecord>(record)) return 1;
-    if (const auto* change = std::get_if<wire::BrokerRegistrationChangeRecord>(&record)) {
-        return change->in_controlled_shutdown != 0 ? 1 : 0;
-    }
-    return 0;
+    return std::visit(overloaded{[](const wire::RegisterBrokerRecord&) { return std::int16_t{3}; },
+                                 [](const wire::PartitionRecord&) { return std::int16_t{2}; },
+                                 [](const wire::PartitionChangeRecord&) { return std::int16_t{2}; },
+                                 [](const wire::BrokerRegistrationChangeRecord& change) {
+                                     return static_cast<std::int16_t>(change.in_controlled_shutdown != 0 ? 1 : 0);
+                                 },
+                                 [](const auto&) { return std::int16_t{0}; }},
+                      record);
 }
+
+wire::Record encode_record(const wire::MetadataRecord& record, std::int64_t wall_ms) {
+    wire::Record entry;
+    entry.timestamp = wall_ms;
+    entry.value = wire::encode_metadata_record(record, version_of(record));
+    return entry;
+}
+
+/// What a quorum leader writes first in its epoch.
+wire::Record leader_change(BrokerId self, std::int64_t wall_ms) {
+    constexpr std::int16_t kKeyVersion = 0;
+    constexpr std::int16_t kLeaderChangeType = 2;
+    wire::LeaderChangeMessage message;
+    message.leader_id = self;
+    message.voters.push_back({self, {}});
+    message.granting_voters.push_back({self, {}});
+    ByteWriter key;
+    key.i16(kKeyVersion);
+    key.i16(kLeaderChangeType);
+    wire::Record record;
+    record.timestamp = wall_ms;
+    record.key = key.take();
+    record.value = wire::encode(message, message.version);
+    return record;
+}
+
+Status append(PartitionLog& log, LeaderEpoch epoch, bool control, std::vector<wire::Record> records) {
+    wire::BatchSpec spec;
+    spec.leader_epoch = epoch;
+    spec.control = control;
+    spec.records = std::move(records);
+    const auto appended = log.append_as_leader(wire::encode_batch(spec), epoch);
+    if (!appended) return tl::make_unexpected(appended.error());
+    return log.flush();
+}
+
+bool contains(const std::vector<BrokerId>& ids, BrokerId id) { return std::find(ids.begin(), ids.end(), id) != ids.end(); }
+
+/// What a record is about to change, for its event.
+struct Before {
+    std::optional<PartitionImage> partition;
+    BrokerEpoch broker_epoch = kUnknownBrokerEpoch;
+};
+
+Before before(const MetadataImage& image, const wire::MetadataRecord& record) {
+    Before found;
+    if (const auto* change = std::get_if<wire::PartitionChangeRecord>(&record)) {
+        const TopicImage* topic = image.topic(change->topic_id);
+        if (topic == nullptr) return found;
+        const auto partition = topic->partitions.find(change->partition_id);
+        if (partition != topic->partitions.end()) found.partition = partition->second;
+    } else if (const auto* registration = std::get_if<wire::RegisterBrokerRecord>(&record)) {
+        const BrokerImage* broker = image.broker(registration->broker_id);
+        if (broker != nullptr) found.broker_epoch = broker->epoch;
+    }
+    return found;
+}
+
+/// Tells what an applied record decided.
+class EventTeller {
+public:
+    EventTeller(const MetadataImage& image, const Why& why, Before before, std::vector<ControllerEvent>& events)
+        : image_(image), why_(why), before_(std::move(before)), events_(events) {}
+
+    void operator()(const wire::RegisterBrokerRecord& record) const {
+        events_.emplace_back(BrokerRegistered{record.broker_id, record.broker_epoch, record.incarnation_id});
+        if (record.broker_epoch == before_.broker_epoch) return;  // the same incarnation asked again
+        events_.emplace_back(BrokerFenced{record.broker_id, record.broker_epoch, FenceReason::Registered, Duration{0}});
+    }
+    void operator()(const wire::BrokerRegistrationChangeRecord& record) const {
+        if (record.fenced > 0) {
+            events_.emplace_back(BrokerFenced{record.broker_id, record.broker_epoch, why_.reason, why_.silent});
+        }
+        if (record.fenced < 0) events_.emplace_back(BrokerUnfenced{record.broker_id, record.broker_epoch});
+        if (record.in_controlled_shutdown > 0) {
+            events_.emplace_back(BrokerShuttingDown{record.broker_id, record.broker_epoch});
+        }
+    }
+    void operator()(const wire::PartitionRecord& record) const { partition(record.topic_id, record.partition_id, false); }
+    void operator()(const wire::PartitionChangeRecord& record) const {
+        partition(record.topic_id, record.partition_id, record.leader != kNoLeaderChange);
+    }
+    template <class Other>
+    void operator()(const Other&) const {}
+
+private:
+    void partition(const Uuid& topic_id, std::int32_t index, bool elected) const {
+        const TopicImage& topic = *image_.topic(topic_id);
+        const PartitionImage& now = topic.partitions.at(index);
+        PartitionChanged event;
+        event.partition = {topic.name, index};
+        event.leader = now.leader;
+        event.leader_epoch = now.leader_epoch;
+        event.partition_epoch = now.partition_epoch;
+        event.isr = now.isr;
+        event.elected = elected;
+        event.unclean = elected && now.leader != kNoBroker && before_.partition && !contains(before_.partition->isr, now.leader);
+        event.cause = event.unclean ? "unclean" : why_.cause;
+        events_.emplace_back(std::move(event));
+    }
+
+    const MetadataImage& image_;
+    const Why& why_;
+    Before before_;
+    std::vector<ControllerEvent>& events_;
+};
 
 }  // namespace
 
-Status Controller::State::replay() {
-    for (Offset at = log->log_start_offset(); at < log->log_end_offset();) {
+Status Controller::State::replay_log() {
+    for (Offset at = log->log_start_offset(); at < log->log_end_offset(); at = image.end_offset()) {
         const auto bytes = log->read(at, log->log_end_offset(), kReadSize);
         if (!bytes) return tl::make_unexpected(bytes.error());
-        const auto batches = wire::split_batches(*bytes);
-        if (!batches) return tl::make_unexpected(batches.error());
-        for (const wire::BatchView& batch : *batches) {
-            at = batch.header.next_offset();
-            if (batch.header.control()) continue;
-            const auto records = wire::decode_records(batch.bytes);
-            if (!records) return tl::make_unexpected(records.error());
-            for (const wire::Record& record : *records) {
-                const auto decoded = wire::decode_metadata_record(record.value.value_or(Bytes{}));
-                if (!decoded) return failure(fmt::format("metadata offset {}", record.offset), decoded.error());
-                if (Status applied = image.apply(record.offset, decoded->record); !applied) return applied;
-            }
-        }
+        if (const Status applied = image.apply_batches(*bytes); !applied) return failure(kDirectory, applied.error());
+        if (image.end_offset() <= at) return failure(std::string(kDirectory) + ": no batch at offset " + std::to_string(at));
     }
     return {};
 }
 
-void Controller::State::write(std::int64_t wall_ms, const std::vector<wire::MetadataRecord>& records) {
-    if (records.empty()) return;
-    wire::BatchSpec spec;
-    spec.leader_epoch = controller_epoch;
-    for (const wire::MetadataRecord& record : records) {
-        wire::Record entry;
-        entry.timestamp = wall_ms;
-        entry.value = wire::encode_metadata_record(record, version_of(record));
-        spec.records.push_back(std::move(entry));
-    }
-    const Offset base = log->log_end_offset();
-    const auto appended = log->append_as_leader(wire::encode_batch(spec), controller_epoch);
-    HW_ASSERT(appended.has_value(), "metadata log: {}", appended ? "" : appended.error().message);
-    const Status flushed = log->flush();
-    HW_ASSERT(flushed.has_value(), "metadata log: {}", flushed ? "" : flushed.error().message);
-    for (std::size_t i = 0; i < records.size(); ++i) {
-        const Status applied = image.apply(base + static_cast<Offset>(i), records[i]);
-        HW_ASSERT(applied.has_value(), "{}", applied ? "" : applied.error().message);
-    }
+Status Controller::State::begin_epoch(std::int64_t wall_ms) {
+    const bool empty = log->log_end_offset() == 0;
+    controller_epoch = std::max(log->epochs().latest_epoch().value_or(0), 0) + 1;
+    if (Status assigned = log->assign_epoch(controller_epoch, log->log_end_offset()); !assigned) return assigned;
+    std::vector<wire::Record> first{leader_change(settings.self, wall_ms)};
+    if (Status appended = append(*log, controller_epoch, true, std::move(first)); !appended) return appended;
+    if (!empty) return {};
+    wire::FeatureLevelRecord feature;
+    feature.name = "metadata.version";
+    feature.feature_level = kMetadataVersion;
+    const Records bootstrap{feature};
+    if (!commit(wall_ms, bootstrap, {})) return tl::make_unexpected(*fatal);
+    return {};
 }
 
-void Controller::State::write_leader_change(std::int64_t wall_ms) {
-    // As Kafka's raft leader does at the start of its epoch; dump tools show the record as LeaderChange.
-    wire::LeaderChangeMessage message;
-    message.leader_id = settings.self;
-    message.voters.push_back({settings.self, {}});
-    message.granting_voters.push_back({settings.self, {}});
-    wire::Record record;
-    record.timestamp = wall_ms;
-    ByteWriter key;
-    key.i16(0);  // key version
-    key.i16(2);  // control record type: leader change
-    record.key = key.take();
-    record.value = wire::encode(message, 0);
-    wire::BatchSpec spec;
-    spec.leader_epoch = controller_epoch;
-    spec.control = true;
-    spec.records.push_back(std::move(record));
-    const auto appended = log->append_as_leader(wire::encode_batch(spec), controller_epoch);
-    HW_ASSERT(appended.has_value(), "metadata log: {}", appended ? "" : appended.error().message);
-    const Status flushed = log->flush();
-    HW_ASSERT(flushed.has_value(), "metadata log: {}", flushed ? "" : flushed.error().message);
+bool Controller::State::commit(std::int64_t wall_ms, const Records& records, const Why& why) {
+    if (fatal) return false;
+    if (records.empty()) return true;
+    std::vector<wire::Record> encoded;
+    encoded.reserve(records.size());
+    for (const wire::MetadataRecord& record : records) encoded.push_back(encode_record(record, wall_ms));
+    Offset offset = log->log_end_offset();
+    if (const Status appended = append(*log, controller_epoch, false, std::move(encoded)); !appended) {
+        // The records may or may not survive; only a replay can tell. Deciding on without knowing could decide twice.
+        fatal = Error{std::string("the metadata log cannot be written: ") + appended.error().message};
+        return false;
+    }
+    for (const wire::MetadataRecord& record : records) {
+        const EventTeller teller(image, why, before(image, record), events);
+        const Status applied = image.apply(offset, record);
+        HW_ASSERT(applied.has_value(), "{}", applied.error().message);
+        std::visit(teller, record);
+        ++offset;
+    }
+    HW_ASSERT(image.end_offset() == log->log_end_offset(), "{} != {}", image.end_offset(), log->log_end_offset());
+    return true;
 }
 
 Controller::Controller(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -92,25 +189,25 @@ Controller::~Controller() = default;
 Result<std::unique_ptr<Controller>> Controller::open(Instant now, std::int64_t wall_ms, ControllerSettings settings,
                                                      Storage& storage, Rng rng) {
     auto state = std::make_unique<State>(std::move(settings), rng);
-    auto log = PartitionLog::open(storage, "__cluster_metadata-0");
+    auto log = PartitionLog::open(storage, kDirectory);
     if (!log) return tl::make_unexpected(log.error());
     state->log = std::move(*log);
-    if (const Status replayed = state->replay(); !replayed) return tl::make_unexpected(replayed.error());
-    state->controller_epoch = state->log->epochs().latest_epoch().value_or(0) + 1;
-    if (Status assigned = state->log->assign_epoch(state->controller_epoch, state->log->log_end_offset()); !assigned) {
-        return tl::make_unexpected(assigned.error());
+    if (const Status replayed = state->replay_log(); !replayed) return tl::make_unexpected(replayed.error());
+    if (const Status begun = state->begin_epoch(wall_ms); !begun) return tl::make_unexpected(begun.error());
+    // When they were last heard is unknown: an unfenced broker gets a whole session to speak again.
+    for (const auto& [id, broker] : state->image.brokers()) {
+        BrokerSession& session = state->sessions[id];
+        if (!broker.fenced) session.last_contact = now;
     }
-    state->write_leader_change(wall_ms);
-    // Contact before the restart is unknown: every session counts from now.
-    for (const auto& [id, broker] : state->image.brokers()) state->sessions[id] = {now};
     state->next_session_check = now + state->settings.broker_session_timeout / 8;
-    state->next_unclean_retry = now + state->settings.unclean_election_interval;
+    state->next_unclean_election = now + state->settings.unclean_election_interval;
     return std::unique_ptr<Controller>(new Controller(std::move(state)));
 }
 
 const MetadataImage& Controller::image() const { return state_->image; }
 const PartitionLog& Controller::metadata_log() const { return *state_->log; }
 LeaderEpoch Controller::controller_epoch() const { return state_->controller_epoch; }
+const std::optional<Error>& Controller::fatal() const { return state_->fatal; }
 std::vector<ControllerEvent> Controller::take_events() { return std::exchange(state_->events, {}); }
 
 }  // namespace highwater::node

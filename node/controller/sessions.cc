@@ -1,109 +1,160 @@
-// Sessions: heartbeats keep a broker unfenced; silence fences it; a controlled shutdown lets it go in order.
+// Sessions: heartbeats keep a broker unfenced, silence fences it, a controlled shutdown lets it go in order.
 #include <algorithm>
+#include <limits>
 
 #include "node/controller/state.h"
 
 namespace highwater::node {
+namespace {
+
+enum class BrokerState : std::uint8_t { Fenced, Unfenced, ControlledShutdown, ShutdownNow };
+
+BrokerState current_state(const BrokerImage& broker, const BrokerSession& session) {
+    if (broker.fenced) return BrokerState::Fenced;
+    return session.controlled_shutdown_offset ? BrokerState::ControlledShutdown : BrokerState::Unfenced;
+}
+
+BrokerState next_fenced(const BrokerImage& broker, const wire::BrokerHeartbeatRequest& request) {
+    if (request.want_shut_down) return BrokerState::ShutdownNow;
+    // Unfenced before it knows of its own registration, it could act on the metadata of its former life.
+    const bool knows_itself = request.current_metadata_offset >= broker.registration_offset;
+    return !request.want_fence && knows_itself ? BrokerState::Unfenced : BrokerState::Fenced;
+}
+
+BrokerState next_unfenced(const wire::BrokerHeartbeatRequest& request, bool leads) {
+    if (request.want_fence) return request.want_shut_down ? BrokerState::ShutdownNow : BrokerState::Fenced;
+    if (!request.want_shut_down) return BrokerState::Unfenced;
+    return leads ? BrokerState::ControlledShutdown : BrokerState::ShutdownNow;
+}
+
+BrokerState next_leaving(const BrokerSession& session, bool leads, Offset lowest_active_offset) {
+    // Clients and followers of what it led must be able to find the new leaders first.
+    const bool everybody_knows = *session.controlled_shutdown_offset <= lowest_active_offset;
+    return !leads && everybody_knows ? BrokerState::ShutdownNow : BrokerState::ControlledShutdown;
+}
+
+wire::BrokerRegistrationChangeRecord change_of(const BrokerImage& broker) {
+    wire::BrokerRegistrationChangeRecord record;
+    record.broker_id = broker.id;
+    record.broker_epoch = broker.epoch;
+    return record;
+}
+
+wire::BrokerHeartbeatResponse refused(wire::ErrorCode code) {
+    wire::BrokerHeartbeatResponse response;
+    response.error_code = code;
+    return response;
+}
+
+}  // namespace
 
 bool Controller::State::session_lives(Instant now, BrokerId id) const {
-    const BrokerImage* broker = image.broker(id);
     const auto session = sessions.find(id);
-    // A fenced broker's session is over, also right after a controlled shutdown was granted.
-    return broker != nullptr && !broker->fenced && session != sessions.end() &&
-           now - session->second.last_contact <= settings.broker_session_timeout;
+    // A session is contact alone: that of a fenced broker, and of one that was let go, lives on until it expires.
+    return session != sessions.end() && session->second.last_contact &&
+           *session->second.last_contact + settings.broker_session_timeout >= now;
 }
 
-void Controller::State::fence(Instant now, std::int64_t wall_ms, BrokerId id, FenceReason reason) {
-    const BrokerEpoch epoch = image.broker(id)->epoch;
-    const Duration silent = now - sessions[id].last_contact;
-    wire::BrokerRegistrationChangeRecord record;
-    record.broker_id = id;
-    record.broker_epoch = epoch;
-    record.fenced = 1;
-    events.emplace_back(BrokerFenced{id, epoch, reason, silent});
-    change_partitions(wall_ms, id, reason == FenceReason::SessionTimeout ? "fenced" : "shutdown", {std::move(record)});
-}
-
-bool Controller::State::leads_anything(BrokerId id) const {
-    for (const auto& [name, topic] : image.topics()) {
-        for (const auto& [index, partition] : topic.partitions) {
-            if (partition.leader == id) return true;
-        }
+Offset Controller::State::lowest_active_offset() const {
+    Offset lowest = std::numeric_limits<Offset>::max();
+    for (const auto& [id, session] : sessions) {
+        if (is_active(id) && !session.controlled_shutdown_offset) lowest = std::min(lowest, session.metadata_offset);
     }
-    return false;
+    return lowest;
 }
 
-bool Controller::State::everybody_passed(BrokerId leaving, Offset offset) const {
-    return std::all_of(image.brokers().begin(), image.brokers().end(), [&](const auto& entry) {
-        const BrokerImage& broker = entry.second;
-        if (broker.fenced || broker.in_controlled_shutdown || broker.id == leaving) return true;
-        const auto reached = applied.find(broker.id);
-        return reached != applied.end() && reached->second >= offset;
-    });
+bool Controller::State::fence(std::int64_t wall_ms, BrokerId id, const Why& why) {
+    const BrokerImage& broker = *image.broker(id);
+    if (broker.fenced) return !fatal;
+    Records records;
+    add_departure(records, id);
+    wire::BrokerRegistrationChangeRecord record = change_of(broker);
+    record.fenced = 1;
+    records.emplace_back(std::move(record));
+    return commit(wall_ms, records, why);
+}
+
+void Controller::State::fence_silent_brokers(Instant now, std::int64_t wall_ms) {
+    std::vector<std::pair<Instant, BrokerId>> silent;
+    for (const auto& [id, session] : sessions) {
+        if (session.last_contact && !session_lives(now, id)) silent.emplace_back(*session.last_contact, id);
+    }
+    // The longest silent first; each in a batch of its own, so that the next one's elections see the last one fenced.
+    std::sort(silent.begin(), silent.end());
+    for (const auto& [last_contact, id] : silent) {
+        BrokerSession& session = sessions.at(id);
+        if (!fence(wall_ms, id, {"fenced", FenceReason::SessionTimeout, now - last_contact})) return;
+        session.last_contact.reset();
+        session.controlled_shutdown_offset.reset();
+    }
 }
 
 wire::BrokerHeartbeatResponse Controller::handle(Instant now, std::int64_t wall_ms,
                                                  const wire::BrokerHeartbeatRequest& request) {
     State& state = *state_;
-    wire::BrokerHeartbeatResponse response;
     const BrokerId id = request.broker_id;
-    const BrokerImage* broker = state.image.broker(id);
-    if (broker == nullptr || broker->epoch != request.broker_epoch) {
-        response.error_code = broker == nullptr ? wire::ErrorCode::BrokerIdNotRegistered : wire::ErrorCode::StaleBrokerEpoch;
-        return response;
-    }
-    state.sessions[id] = {now};
-    state.applied[id] = request.current_metadata_offset;
-    // A broker counts as caught up when it has applied its own registration.
-    response.is_caught_up = request.current_metadata_offset >= broker->epoch;
-    if (broker->fenced && !request.want_fence && !request.want_shut_down && response.is_caught_up) {
-        const BrokerEpoch epoch = broker->epoch;
-        wire::BrokerRegistrationChangeRecord record;
-        record.broker_id = id;
-        record.broker_epoch = epoch;
+    const BrokerImage* found = state.image.broker(id);
+    if (found == nullptr || found->epoch != request.broker_epoch) return refused(wire::ErrorCode::StaleBrokerEpoch);
+    const BrokerImage broker = *found;
+    BrokerSession& session = state.sessions[id];
+    session.last_contact = now;
+
+    const BrokerState current = current_state(broker, session);
+    const bool leads = state.leads_anything(id);
+    const BrokerState next = current == BrokerState::Fenced     ? next_fenced(broker, request)
+                             : current == BrokerState::Unfenced ? next_unfenced(request, leads)
+                                                                : next_leaving(session, leads, state.lowest_active_offset());
+    bool decided = !state.fatal;
+    if (current != next && (next == BrokerState::Fenced || next == BrokerState::ShutdownNow)) {
+        decided = state.fence(wall_ms, id, {"shutdown", FenceReason::ControlledShutdown});
+    } else if (current != next && next == BrokerState::Unfenced) {
+        wire::BrokerRegistrationChangeRecord record = change_of(broker);
         record.fenced = -1;
-        state.events.emplace_back(BrokerUnfenced{id, epoch});
-        state.change_partitions(wall_ms, kNoBroker, "unfenced", {std::move(record)});
-    } else if (request.want_shut_down && broker->fenced) {
-        response.should_shut_down = true;
-    } else if (request.want_shut_down) {
-        if (!broker->in_controlled_shutdown) {
-            const BrokerEpoch epoch = broker->epoch;
-            wire::BrokerRegistrationChangeRecord record;
-            record.broker_id = id;
-            record.broker_epoch = epoch;
+        Records records{std::move(record)};
+        state.add_elections(records, broker.in_controlled_shutdown ? kNoBroker : id);
+        decided = state.commit(wall_ms, records, {"unfenced"});
+    } else if (current != next) {
+        Records records;
+        if (!broker.in_controlled_shutdown) {
+            wire::BrokerRegistrationChangeRecord record = change_of(broker);
             record.in_controlled_shutdown = 1;
-            state.events.emplace_back(BrokerShuttingDown{id, epoch});
-            state.change_partitions(wall_ms, id, "shutdown", {std::move(record)});
-            state.shutdown_offset[id] = state.log->log_end_offset() - 1;
+            records.emplace_back(std::move(record));
         }
-        const auto began = state.shutdown_offset.find(id);
-        const Offset passed = began == state.shutdown_offset.end() ? state.log->log_end_offset() - 1 : began->second;
-        if (!state.leads_anything(id) && state.everybody_passed(id, passed)) {
-            state.fence(now, wall_ms, id, FenceReason::ControlledShutdown);
-            response.should_shut_down = true;
-        }
+        state.add_departure(records, id);
+        decided = state.commit(wall_ms, records, {"shutdown"});
+        if (decided) session.controlled_shutdown_offset = state.image.end_offset() - 1;
     }
-    response.is_fenced = state.image.broker(id)->fenced;
+    if (!decided) return refused(wire::ErrorCode::UnknownServerError);
+
+    wire::BrokerHeartbeatResponse response;
+    response.is_caught_up = request.current_metadata_offset >= broker.registration_offset;
+    response.is_fenced = next == BrokerState::Fenced || next == BrokerState::ShutdownNow;
+    response.should_shut_down = next == BrokerState::ShutdownNow;
+    session.metadata_offset = request.current_metadata_offset;
+    if (response.is_fenced) session.controlled_shutdown_offset.reset();
     return response;
 }
 
 void Controller::tick(Instant now, std::int64_t wall_ms) {
     State& state = *state_;
+    if (state.fatal) return;
     if (now >= state.next_session_check) {
         state.next_session_check = now + state.settings.broker_session_timeout / 8;
-        std::vector<BrokerId> silent;
-        for (const auto& [id, broker] : state.image.brokers()) {
-            if (!broker.fenced && !state.session_lives(now, id)) silent.push_back(id);
-        }
-        for (const BrokerId id : silent) state.fence(now, wall_ms, id, FenceReason::SessionTimeout);
+        state.fence_silent_brokers(now, wall_ms);
     }
-    if (now >= state.next_unclean_retry) {
-        state.next_unclean_retry = now + state.settings.unclean_election_interval;
-        state.change_partitions(wall_ms, kNoBroker, "unclean", {});
+    if (now >= state.next_unclean_election) {
+        state.next_unclean_election = now + state.settings.unclean_election_interval;
+        // Only a config that changed, or a candidate that came while it could not lead, leaves anything to do here.
+        Records records;
+        state.add_elections(records, kNoBroker);
+        // A failing log is told by fatal().
+        static_cast<void>(state.commit(wall_ms, records, {"unclean"}));
     }
 }
 
-Instant Controller::deadline() const { return std::min(state_->next_session_check, state_->next_unclean_retry); }
+Instant Controller::deadline() const {
+    if (state_->fatal) return Instant::never();
+    return std::min(state_->next_session_check, state_->next_unclean_election);
+}
 
 }  // namespace highwater::node

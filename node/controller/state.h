@@ -3,70 +3,70 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "node/controller/controller.h"
+#include "node/controller/election.h"
 
 namespace highwater::node {
 
-inline constexpr BrokerId kNoLeaderChange = -2;
+using Records = std::vector<wire::MetadataRecord>;
 
+/// What the controller knows of a broker beyond its registration. Lost with the process.
 struct BrokerSession {
-    Instant last_contact;
+    /// Last heartbeat with the broker's current epoch. None yet, or the session is over: nullopt.
+    std::optional<Instant> last_contact;
+    /// How far the broker said it has applied the metadata log.
+    Offset metadata_offset = kUnknownOffset;
+    /// In controlled shutdown: the offset every active broker must have applied before this one may go.
+    std::optional<Offset> controlled_shutdown_offset;
+};
+
+/// Why a decision was made: what its events say beyond its records.
+struct Why {
+    std::string cause;
+    FenceReason reason = FenceReason::Registered;
+    Duration silent{0};
 };
 
 struct Controller::State {
     ControllerSettings settings;
     Rng rng;
     std::unique_ptr<PartitionLog> log;
-    MetadataImage image;
     LeaderEpoch controller_epoch = 0;
+    MetadataImage image;
     std::map<BrokerId, BrokerSession> sessions;
-    /// Metadata offset up to which each broker said it has applied the log.
-    std::map<BrokerId, Offset> applied;
-    /// Offset of the record that began a broker's controlled shutdown: every active broker must have passed it.
-    std::map<BrokerId, Offset> shutdown_offset;
     Instant next_session_check;
-    Instant next_unclean_retry;
+    Instant next_unclean_election;
     std::vector<ControllerEvent> events;
+    std::optional<Error> fatal;
 
     State(ControllerSettings s, Rng r) : settings(std::move(s)), rng(r) {}
 
     // -- metadata_log.cc
-    Status replay();
-    /// Appends the records as one batch, flushes and applies them. The log's failure is fatal: a controller that cannot
-    /// write must not decide.
-    void write(std::int64_t wall_ms, const std::vector<wire::MetadataRecord>& records);
-    void write_leader_change(std::int64_t wall_ms);
+    Status replay_log();
+    Status begin_epoch(std::int64_t wall_ms);
+    /// Appends and flushes the records as one batch, applies them and tells their events, in record order. False: the
+    /// log failed, now or before, and nothing was decided.
+    [[nodiscard]] bool commit(std::int64_t wall_ms, const Records& records, const Why& why);
 
     // -- election.cc
-    [[nodiscard]] static bool electable(const MetadataImage& view, BrokerId id);
-    [[nodiscard]] bool unclean_enabled(const TopicImage& topic) const;
-    struct Change {
-        std::optional<std::vector<BrokerId>> isr;
-        BrokerId leader = kNoLeaderChange;
-        std::int8_t recovery = -1;
-        bool unclean = false;
-        [[nodiscard]] bool empty() const { return !isr && leader == kNoLeaderChange && recovery == -1; }
-    };
-    /// What becomes of the partition when `leaving` (kNoBroker: nobody) leaves its ISR; brokers as `view` has them.
-    [[nodiscard]] Change choose(const MetadataImage& view, const TopicImage& topic, const PartitionImage& partition,
-                                BrokerId leaving) const;
-    /// Writes `first` and, in the same batch, a change of every partition that `leaving` must leave or that has no leader.
-    void change_partitions(std::int64_t wall_ms, BrokerId leaving, const std::string& cause,
-                           std::vector<wire::MetadataRecord> first);
-    void report_change(const TopicPartition& partition, const Change& change, const std::string& cause);
-
-    // -- topics.cc
-    Uuid create_topic(std::int64_t wall_ms, const std::string& name, const std::vector<std::vector<BrokerId>>& assignment,
-                      const std::vector<wire::CreateTopicsRequest::CreatableTopic::CreatableTopicConfig>& configs);
+    [[nodiscard]] bool is_active(BrokerId id) const;
+    [[nodiscard]] bool leads_anything(BrokerId id) const;
+    /// `leaving` goes out of every ISR it is in; who it led gets another leader, or none.
+    void add_departure(Records& records, BrokerId leaving) const;
+    /// Partitions without a leader get one if they can, `returning` being active from here on (kNoBroker: nobody is).
+    void add_elections(Records& records, BrokerId returning) const;
+    void add_change(Records& records, const TopicImage& topic, std::int32_t partition, std::vector<BrokerId> isr,
+                    const MayLead& may_lead) const;
 
     // -- sessions.cc
     [[nodiscard]] bool session_lives(Instant now, BrokerId id) const;
-    void fence(Instant now, std::int64_t wall_ms, BrokerId id, FenceReason reason);
-    [[nodiscard]] bool leads_anything(BrokerId id) const;
-    [[nodiscard]] bool everybody_passed(BrokerId leaving, Offset offset) const;
+    [[nodiscard]] Offset lowest_active_offset() const;
+    [[nodiscard]] bool fence(std::int64_t wall_ms, BrokerId id, const Why& why);
+    void fence_silent_brokers(Instant now, std::int64_t wall_ms);
 };
 
 }  // namespace highwater::node
