@@ -33,6 +33,7 @@ class RandomCluster {
 public:
     RandomCluster(std::uint64_t seed, Bugs bugs) : rng_(seed), bugs_(bugs) {
         min_isr_ = static_cast<std::int32_t>(rng_.between(1, 2));
+        calm_ = static_cast<std::uint64_t>(rng_.between(15, 100));
         registration_ = {.replicas = {1, 2, 3}, .isr = {1, 2, 3}, .leader = 1, .leader_epoch = 0, .partition_epoch = 0};
         for (BrokerId id = 1; id <= kReplicas; ++id) {
             cluster_.brokers[id] = {.epoch = id, .fenced = false};
@@ -45,21 +46,22 @@ public:
         const BrokerId id = any_replica();
         Node& node = at(id);
         now_ = now_ + milliseconds(rng_.between(0, 400));
-        switch (rng_.below(20)) {
-            case 0: elect(registration_.isr[rng_.below(registration_.isr.size())]); break;
-            case 1: restart(id); break;
-            case 2:
-            case 3: node.partition->tick(now_); break;
-            case 4:
-            case 5: ask_controller(node); break;
-            case 6: answer_leader(node); break;
-            case 7: lose_answer(node); break;
-            case 8:
+        if (rng_.below(calm_) == 0) {
+            if (rng_.chance(50)) restart(id);
+            else elect(rng_.pick(registration_.isr));
+        }
+        switch (rng_.below(16)) {
+            case 0: node.partition->tick(now_); break;
+            case 1:
+            case 2: ask_controller(node); break;
+            case 3: answer_leader(node); break;
+            case 4: lose_answer(node); break;
+            case 5:
+            case 6: deliver_metadata(node); break;
+            case 7:
+            case 8: append(node); break;
             case 9:
-            case 10: deliver_metadata(node); break;
-            case 11:
-            case 12: append(node); break;
-            case 13: deliver_response(node); break;
+            case 10: deliver_response(node); break;
             default: fetch(id, rng_.chance(70)); break;
         }
         check();
@@ -261,6 +263,8 @@ private:
     Rng rng_;
     Bugs bugs_;
     std::int32_t min_isr_ = 1;
+    /// Elections and restarts happen once in so many steps.
+    std::uint64_t calm_ = 1;
     Instant now_{0};
     TestCluster cluster_;
     std::array<Node, kReplicas> nodes_;
@@ -271,7 +275,7 @@ private:
     std::string violation_;
 };
 
-constexpr std::uint64_t kSeeds = 150;
+constexpr std::uint64_t kSeeds = 400;
 constexpr int kSteps = 400;
 
 TEST(RandomSchedules, LoseNothingAndConverge) {
@@ -283,7 +287,7 @@ TEST(RandomSchedules, LoseNothingAndConverge) {
         ASSERT_EQ(cluster.violation(), "") << "seed " << seed;
         acked += cluster.acked();
     }
-    EXPECT_GT(acked, kSeeds) << "too little was acknowledged to prove anything";
+    EXPECT_GT(acked, 5 * kSeeds) << "too little was acknowledged to prove anything";
 }
 
 TEST(RandomSchedules, FindTheBugThatAcknowledgesTooEarly) {
@@ -295,7 +299,7 @@ TEST(RandomSchedules, FindTheBugThatAcknowledgesTooEarly) {
         for (int step = 0; step < kSteps && cluster.violation().empty(); ++step) cluster.step();
         if (!cluster.violation().empty()) ++found;
     }
-    EXPECT_GT(found, kSeeds / 2);
+    EXPECT_GT(found, kSeeds / 10);
 }
 
 }  // namespace
