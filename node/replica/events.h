@@ -1,5 +1,5 @@
-// What one partition replica did, as facts for the white-box trace, the in-memory invariants and the transcripts.
-// docs/run-format.md gives the JSON line of each; node/trace writes it.
+// What one partition replica did, as facts for the white-box trace, the in-memory invariants and the
+// transcripts. docs/run-format.md gives the JSON line of each; node/trace writes it.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,8 @@ struct ReplicaProgress {
     Duration behind{0};
 };
 
-/// The replica applied a registration that changed its role, leader or leader epoch (the first one always does).
+/// The replica applied a registration that changed its role, leader or leader epoch (the first one always
+/// does).
 struct RoleTaken {
     Role role = Role::None;
     BrokerId leader = kNoBroker;
@@ -58,7 +59,8 @@ struct HighWatermarkMoved {
     Offset from = 0;
     Offset to = 0;
     Offset log_end_offset = 0;
-    /// Leader only: committed ISR, the member being added if an expand is pending, every remote replica's progress.
+    /// Leader only: committed ISR, the member being added if an expand is pending, every remote replica's
+    /// progress.
     std::vector<BrokerId> isr;
     std::optional<BrokerId> pending_add;
     std::vector<ReplicaProgress> replicas;
@@ -77,16 +79,17 @@ struct IsrProposed {
     Offset high_watermark = 0;
 };
 
-/// The leader's committed ISR or its partition epoch changed, by the controller's answer or by metadata that left role
-/// and leader epoch as they were (else RoleTaken tells the ISR).
+/// The leader's committed ISR or its partition epoch changed, by the controller's answer or by metadata that
+/// left role and leader epoch as they were (else RoleTaken tells the ISR).
 struct IsrCommitted {
     LeaderEpoch epoch = kNoEpoch;
     PartitionEpoch partition_epoch = -1;
     std::vector<BrokerId> isr;
 };
 
-/// A follower cut its log on the leader's divergence answer (`from` == `to`: only its epoch table was cut). With an
-/// empty epoch table it cuts to its high watermark as it begins to follow; `diverging` is then that offset, epoch -1.
+/// A follower cut its log on the leader's divergence answer (`from` == `to`: only its epoch table was cut).
+/// With an empty epoch table it cuts to its high watermark as it begins to follow; `diverging` is then that
+/// offset, epoch -1.
 struct Truncated {
     LeaderEpoch epoch = kNoEpoch;
     BrokerId leader = kNoBroker;
@@ -103,8 +106,8 @@ struct FollowingConfirmed {
     Offset high_watermark = 0;
 };
 
-/// A produce was answered (acks 1 or -1), also at a replica that does not lead and by a timeout (7). error: Kafka's
-/// code, 0 is NONE. The offsets are unknown if nothing was appended.
+/// A produce was answered (acks 1 or -1), also at a replica that does not lead and by a timeout (7). error:
+/// Kafka's code, 0 is NONE. The offsets are unknown if nothing was appended.
 struct ProduceAnswered {
     LeaderEpoch epoch = kNoEpoch;
     std::int16_t acks = -1;
@@ -131,8 +134,8 @@ struct WentOffline {
     std::string reason;
 };
 
-using PartitionFact = std::variant<RoleTaken, Appended, HighWatermarkMoved, IsrProposed, IsrCommitted, Truncated,
-                                   FollowingConfirmed, ProduceAnswered, Served, WentOffline>;
+using PartitionFact = std::variant<RoleTaken, Appended, HighWatermarkMoved, IsrProposed, IsrCommitted,
+                                   Truncated, FollowingConfirmed, ProduceAnswered, Served, WentOffline>;
 
 struct PartitionEvent {
     TopicPartition partition;

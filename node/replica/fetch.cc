@@ -50,7 +50,8 @@ FetchAnswer Partition::fetch_for_follower(Instant now, const FollowerFetch& fetc
     FetchAnswer answer;
     if (s.offline) {
         answer.error = ErrorCode::KafkaStorageError;
-    } else if (const ErrorCode fenced = s.check_leader_epoch(fetch.current_leader_epoch); fenced != ErrorCode::None) {
+    } else if (const ErrorCode fenced = s.check_leader_epoch(fetch.current_leader_epoch);
+               fenced != ErrorCode::None) {
         answer.error = fenced;
     } else if (s.role != Role::Leader) {
         answer.error = ErrorCode::NotLeaderOrFollower;
@@ -69,8 +70,8 @@ FetchAnswer Partition::fetch_for_follower(Instant now, const FollowerFetch& fetc
             return answer;
         }
         if (known->epoch < fetch.last_fetched_epoch || known->offset < fetch.fetch_offset) {
-            // What it holds at its end is not this log: its offset says nothing about where it stands, so it counts
-            // neither for the ISR nor for the high watermark.
+            // What it holds at its end is not this log: its offset says nothing about where it stands, so it
+            // counts neither for the ISR nor for the high watermark.
             answer.diverging = *known;
             answer.high_watermark = s.high_watermark;
             answer.log_start_offset = s.log->log_start_offset();
@@ -93,7 +94,8 @@ FetchAnswer Partition::fetch_for_consumer(Instant /*now*/, const ConsumerFetch& 
     FetchAnswer answer;
     if (s.offline) {
         answer.error = ErrorCode::KafkaStorageError;
-    } else if (const ErrorCode fenced = s.check_leader_epoch(fetch.current_leader_epoch); fenced != ErrorCode::None) {
+    } else if (const ErrorCode fenced = s.check_leader_epoch(fetch.current_leader_epoch);
+               fenced != ErrorCode::None) {
         answer.error = fenced;
     } else if (s.role == Role::None) {
         answer.error = ErrorCode::NotLeaderOrFollower;
@@ -101,7 +103,8 @@ FetchAnswer Partition::fetch_for_consumer(Instant /*now*/, const ConsumerFetch& 
     if (answer.error != ErrorCode::None) return answer;
 
     const Offset limit = s.settings.bugs.has(Bug::ServeAboveHw) ? s.log->log_end_offset() : s.high_watermark;
-    if (!s.read_into(answer, fetch.fetch_offset, limit, fetch.max_bytes) || answer.records.empty()) return answer;
+    if (!s.read_into(answer, fetch.fetch_offset, limit, fetch.max_bytes) || answer.records.empty())
+        return answer;
     const auto batches = wire::split_batches(answer.records);
     HW_ASSERT(batches && !batches->empty(), "the log gave out broken batches from {}", fetch.fetch_offset);
     s.emit(Served{.role = s.role,
@@ -130,9 +133,12 @@ Partition::ListedOffset Partition::list_offset(std::int64_t timestamp, BrokerId 
         return {.offset = start, .leader_epoch = known ? epochs.front().epoch : kNoEpoch};
     }
     if (timestamp != kLatestTimestamp) return {.error = ErrorCode::InvalidRequest};
-    if (replica_id != kConsumerReplica) return {.offset = s.log->log_end_offset(), .leader_epoch = s.leader_epoch};
-    // The predecessor may have served more than this leader knows to be committed yet: an answer now could go back.
-    if (s.role == Role::Leader && s.high_watermark < s.epoch_start) return {.error = ErrorCode::OffsetNotAvailable};
+    if (replica_id != kConsumerReplica)
+        return {.offset = s.log->log_end_offset(), .leader_epoch = s.leader_epoch};
+    // The predecessor may have served more than this leader knows to be committed yet: an answer now could go
+    // back.
+    if (s.role == Role::Leader && s.high_watermark < s.epoch_start)
+        return {.error = ErrorCode::OffsetNotAvailable};
     return {.offset = s.high_watermark, .leader_epoch = s.leader_epoch};
 }
 

@@ -1,5 +1,5 @@
-// The high watermark: the offset below which every in-sync replica has the log. The leader computes it, followers
-// learn it from the leader's answers.
+// The high watermark: the offset below which every in-sync replica has the log. The leader computes it,
+// followers learn it from the leader's answers.
 #include <algorithm>
 
 #include "base/assert.h"
@@ -7,8 +7,9 @@
 
 namespace highwater::node {
 
-// The minimum over the leader, the maximal ISR, and those who are about to join: a caught-up eligible replica outside
-// the ISR would otherwise never reach a high watermark that runs ahead of it. Frozen while the ISR is too small.
+// The minimum over the leader, the maximal ISR, and those who are about to join: a caught-up eligible replica
+// outside the ISR would otherwise never reach a high watermark that runs ahead of it. Frozen while the ISR is
+// too small.
 void Partition::State::maybe_advance_high_watermark(Instant now) {
     if (role != Role::Leader || offline || under_min_isr()) return;
     Offset reached = log->log_end_offset();

@@ -1,5 +1,5 @@
-// What must hold after every input, in every build. Violations are errors of this room: what clients, peers or the
-// controller may send is answered or ignored before it gets here.
+// What must hold after every input, in every build. Violations are errors of this room: what clients, peers
+// or the controller may send is answered or ignored before it gets here.
 #include <algorithm>
 
 #include "base/assert.h"
@@ -13,12 +13,14 @@ void Partition::State::check_invariants() {
               "{}: log start {} high watermark {} log end {}", id.topic_partition().to_string(),
               log->log_start_offset(), high_watermark, log->log_end_offset());
     HW_ASSERT(leader_epoch >= checked_leader_epoch, "{} after {}", leader_epoch, checked_leader_epoch);
-    HW_ASSERT(partition_epoch >= checked_partition_epoch, "{} after {}", partition_epoch, checked_partition_epoch);
+    HW_ASSERT(partition_epoch >= checked_partition_epoch, "{} after {}", partition_epoch,
+              checked_partition_epoch);
     if (role == Role::Leader) {
         check_leader();
         const bool same_term = checked_role == Role::Leader && checked_leader_epoch == leader_epoch;
-        HW_ASSERT(!same_term || high_watermark >= checked_high_watermark, "epoch {}: high watermark {} after {}",
-                  leader_epoch, high_watermark, checked_high_watermark);
+        HW_ASSERT(!same_term || high_watermark >= checked_high_watermark,
+                  "epoch {}: high watermark {} after {}", leader_epoch, high_watermark,
+                  checked_high_watermark);
     } else {
         check_follower();
     }
@@ -31,7 +33,8 @@ void Partition::State::check_invariants() {
 void Partition::State::check_leader() const {
     const Offset log_end = log->log_end_offset();
     HW_ASSERT(leader == settings.self);
-    HW_ASSERT(in_maximal_isr(settings.self), "leader {} is not in its ISR {}", leader, to_string(maximal_isr()));
+    HW_ASSERT(in_maximal_isr(settings.self), "leader {} is not in its ISR {}", leader,
+              to_string(maximal_isr()));
     HW_ASSERT(log->epochs().latest_epoch() == leader_epoch, "epoch {} was not recorded", leader_epoch);
     HW_ASSERT(log->epochs().start_of(leader_epoch) == epoch_start && epoch_start <= log_end);
     HW_ASSERT(remotes.size() + 1 == replicas.size(), "{} remotes of {}", remotes.size(), to_string(replicas));

@@ -1,5 +1,6 @@
 // Who is in sync: followers caught up by their fetches, expiry, and the changes proposed to the controller.
-// The leader never changes the ISR by itself: it proposes, and until the answer counts the larger of both sets.
+// The leader never changes the ISR by itself: it proposes, and until the answer counts the larger of both
+// sets.
 #include <algorithm>
 #include <array>
 #include <span>
@@ -17,8 +18,8 @@ namespace {
 // How AlterPartition's errors end a proposal; any other is asked again.
 /// The change was not applied and never will be: back to the committed ISR.
 constexpr std::array kNotApplied = {ErrorCode::IneligibleReplica, ErrorCode::OperationNotAttempted};
-/// The controller is ahead of this leader. An earlier attempt may have been applied, so the change stays pending until
-/// metadata tells.
+/// The controller is ahead of this leader. An earlier attempt may have been applied, so the change stays
+/// pending until metadata tells.
 constexpr std::array kWaitForMetadata = {ErrorCode::FencedLeaderEpoch, ErrorCode::InvalidUpdateVersion,
                                          ErrorCode::InvalidRequest,    ErrorCode::UnknownTopicOrPartition,
                                          ErrorCode::UnknownTopicId,    ErrorCode::NewLeaderElected};
@@ -57,8 +58,8 @@ bool Partition::State::is_caught_up(const RemoteReplica& replica, Instant now) c
     return replica.last_caught_up_at && now - *replica.last_caught_up_at <= settings.replica_lag_time_max;
 }
 
-/// May it be in the ISR as far as metadata is concerned? Its fetch must come from the registered incarnation: an older
-/// one may have lost what it fetched.
+/// May it be in the ISR as far as metadata is concerned? Its fetch must come from the registered incarnation:
+/// an older one may have lost what it fetched.
 bool Partition::State::is_eligible(BrokerId replica_id, const RemoteReplica& replica) const {
     const std::optional<BrokerView> view = cluster.broker(replica_id);
     if (!view || view->fenced || view->shutting_down || !replica.broker_epoch) return false;
@@ -80,7 +81,8 @@ std::vector<ReplicaProgress> Partition::State::progress(Instant now) const {
     return list;
 }
 
-/// `leader_end`: the log end before this fetch was read, so that appends that follow do not keep a fast follower out.
+/// `leader_end`: the log end before this fetch was read, so that appends that follow do not keep a fast
+/// follower out.
 void Partition::State::record_fetch(Instant now, const FollowerFetch& fetch, Offset leader_end) {
     RemoteReplica& remote = remotes.at(fetch.replica);
     const Offset previous_end = remote.log_end_offset;
@@ -102,8 +104,8 @@ void Partition::State::record_fetch(Instant now, const FollowerFetch& fetch, Off
 void Partition::State::maybe_expand_isr(BrokerId replica_id, const RemoteReplica& replica) {
     if (!std::holds_alternative<CommittedIsr>(isr_state) || contains(committed_isr(), replica_id)) return;
     if (!is_eligible(replica_id, replica)) return;
-    // A new leader's high watermark may be older than what its predecessor committed; all of that lies below the start
-    // of its own epoch.
+    // A new leader's high watermark may be older than what its predecessor committed; all of that lies below
+    // the start of its own epoch.
     if (replica.log_end_offset < high_watermark || replica.log_end_offset < epoch_start) return;
     std::vector<BrokerId> proposed = committed_isr();
     isr_state = PendingExpandIsr{.isr = proposed, .joining = replica_id};
@@ -118,7 +120,8 @@ void Partition::State::maybe_shrink_isr(Instant now) {
     std::vector<BrokerId> leaving;
     for (const BrokerId member : committed->isr) {
         const auto remote = remotes.find(member);
-        const bool in_sync = member == settings.self || (remote != remotes.end() && is_caught_up(remote->second, now));
+        const bool in_sync =
+            member == settings.self || (remote != remotes.end() && is_caught_up(remote->second, now));
         (in_sync ? staying : leaving).push_back(member);
     }
     if (leaving.empty()) return;
@@ -158,7 +161,8 @@ void Partition::State::roll_back_isr(Instant now) {
     isr_state = CommittedIsr{committed_isr()};
     in_flight.reset();
     proposal_unsent = false;
-    // A joiner that was refused no longer holds the high watermark. Kafka asks again only when some log end moves.
+    // A joiner that was refused no longer holds the high watermark. Kafka asks again only when some log end
+    // moves.
     maybe_advance_high_watermark(now);
 }
 
@@ -166,8 +170,8 @@ void Partition::tick(Instant now) {
     State& s = *state_;
     if (s.role != Role::Leader || s.offline) return;
     s.maybe_shrink_isr(now);
-    // A replica outside the ISR that held the high watermark may have stopped being caught up. Kafka asks again only
-    // when some log end moves.
+    // A replica outside the ISR that held the high watermark may have stopped being caught up. Kafka asks
+    // again only when some log end moves.
     s.maybe_advance_high_watermark(now);
     s.check_invariants();
 }

@@ -28,8 +28,12 @@ bool same_members(std::vector<BrokerId> a, std::vector<BrokerId> b) {
 }  // namespace
 
 Partition::State::State(TopicIdPartition partition_id, PartitionSettings partition_settings,
-                        std::unique_ptr<PartitionLog> partition_log, Offset checkpointed, const ClusterView& view)
-    : id(std::move(partition_id)), settings(partition_settings), log(std::move(partition_log)), cluster(view) {
+                        std::unique_ptr<PartitionLog> partition_log, Offset checkpointed,
+                        const ClusterView& view)
+    : id(std::move(partition_id)),
+      settings(partition_settings),
+      log(std::move(partition_log)),
+      cluster(view) {
     HW_ASSERT(log != nullptr);
     HW_ASSERT(settings.self != kNoBroker);
     high_watermark = std::clamp(checkpointed, log->log_start_offset(), log->log_end_offset());
@@ -71,13 +75,15 @@ void Partition::apply_registration(Instant now, const PartitionRegistration& reg
     if (s.offline || registration.partition_epoch < s.partition_epoch) return;
     // The controller never lowers a leader epoch: such a registration is no successor of what was applied.
     if (registration.leader_epoch < s.leader_epoch) return;
-    // A node that starts reads old registrations again. Leading in an epoch older than the log's would erase the
-    // younger entries of its epoch table.
-    const bool leads = contains(registration.replicas, s.settings.self) && registration.leader == s.settings.self;
+    // A node that starts reads old registrations again. Leading in an epoch older than the log's would erase
+    // the younger entries of its epoch table.
+    const bool leads =
+        contains(registration.replicas, s.settings.self) && registration.leader == s.settings.self;
     if (leads && registration.leader_epoch < s.log->epochs().latest_epoch().value_or(kNoEpoch)) return;
     if (registration.partition_epoch == s.partition_epoch) {
-        // An AlterPartition answer told it already. A change proposed since then is in flight and may be committed
-        // any moment: forgetting it here would let the high watermark pass a replica that the controller counts.
+        // An AlterPartition answer told it already. A change proposed since then is in flight and may be
+        // committed any moment: forgetting it here would let the high watermark pass a replica that the
+        // controller counts.
         s.maybe_advance_high_watermark(now);
     } else if (leads) {
         s.become_leader(now, registration);
@@ -102,8 +108,8 @@ void Partition::cluster_changed(Instant now) {
 void Partition::State::become_leader(Instant now, const PartitionRegistration& registration) {
     const bool elected = role != Role::Leader || registration.leader_epoch > leader_epoch;
     if (elected) {
-        // First of all, and flushed: followers are answered from this entry, and it must outlive whatever they
-        // truncate because of it.
+        // First of all, and flushed: followers are answered from this entry, and it must outlive whatever
+        // they truncate because of it.
         Status assigned = log->assign_epoch(registration.leader_epoch, log->log_end_offset());
         if (!assigned) return go_offline(assigned.error());
         epoch_start = log->epochs().start_of(registration.leader_epoch).value_or(log->log_end_offset());
@@ -134,9 +140,10 @@ void Partition::State::become_leader(Instant now, const PartitionRegistration& r
     maybe_advance_high_watermark(now);
 }
 
-// What the replicas told earlier holds on only while nobody else can have led since: in the same epoch, or in the very
-// next one. (After a larger step a follower may have truncated under another leader. Kafka keeps the offsets there
-// too, as long as the registrations in between were never seen; forgetting them costs one fetch.)
+// What the replicas told earlier holds on only while nobody else can have led since: in the same epoch, or in
+// the very next one. (After a larger step a follower may have truncated under another leader. Kafka keeps the
+// offsets there too, as long as the registrations in between were never seen; forgetting them costs one
+// fetch.)
 void Partition::State::update_remotes(Instant now, const PartitionRegistration& registration, bool elected) {
     const bool keep = role == Role::Leader && registration.leader_epoch <= leader_epoch + 1;
     std::map<BrokerId, RemoteReplica> updated;
@@ -146,7 +153,8 @@ void Partition::State::update_remotes(Instant now, const PartitionRegistration& 
         const auto known = remotes.find(replica);
         if (keep && known != remotes.end()) remote = known->second;
         if (!elected) continue;
-        // Members get a full replica.lag.time.max.ms to show up; others must not hold the high watermark back.
+        // Members get a full replica.lag.time.max.ms to show up; others must not hold the high watermark
+        // back.
         const bool in_sync = contains(registration.isr, replica);
         remote.last_caught_up_at = in_sync ? std::optional(now) : std::nullopt;
         if (!keep) continue;
@@ -156,8 +164,8 @@ void Partition::State::update_remotes(Instant now, const PartitionRegistration& 
     remotes = std::move(updated);
 }
 
-// Also for a replica that is assigned no longer (role None). The log and the high watermark stay as they are: what to
-// cut is known only from the leader's answers.
+// Also for a replica that is assigned no longer (role None). The log and the high watermark stay as they are:
+// what to cut is known only from the leader's answers.
 void Partition::State::become_follower(const PartitionRegistration& registration) {
     const Role taken = contains(registration.replicas, settings.self) ? Role::Follower : Role::None;
     const bool new_epoch = registration.leader_epoch > leader_epoch;

@@ -3,8 +3,8 @@
 //   append, fetch_*, read_*   client and follower requests, answered at once
 //   tick        time passes (ISR expiry)
 //   take_*      outputs: events, finished produces, a proposal for the controller
-// Split by rule: partition.cc (construction, metadata, roles), isr.cc, high_watermark.cc, truncation.cc, fetch.cc,
-// pending_produce.cc, invariants.cc. Names follow Kafka's Partition, Replica and PartitionState.
+// Split by rule: partition.cc (construction, metadata, roles), isr.cc, high_watermark.cc, truncation.cc,
+// fetch.cc, pending_produce.cc, invariants.cc. Names follow Kafka's Partition, Replica and PartitionState.
 #pragma once
 
 #include <cstdint>
@@ -31,8 +31,8 @@ struct BrokerView {
     bool fenced = true;
     bool shutting_down = false;
 };
-/// Looks brokers up in the newest applied metadata. It may be asked for the own broker too: a proposal carries the
-/// own broker epoch.
+/// Looks brokers up in the newest applied metadata. It may be asked for the own broker too: a proposal
+/// carries the own broker epoch.
 class ClusterView {
 public:
     virtual ~ClusterView() = default;
@@ -60,8 +60,8 @@ struct PartitionSettings {
     Bugs bugs;
 };
 
-// ISR states, as Kafka's PartitionState. The maximal ISR of a pending expand counts the joiner already; that of a
-// pending shrink still counts the leaver.
+// ISR states, as Kafka's PartitionState. The maximal ISR of a pending expand counts the joiner already; that
+// of a pending shrink still counts the leaver.
 struct CommittedIsr {
     std::vector<BrokerId> isr;
 };
@@ -143,7 +143,8 @@ struct FetchPosition {
     BrokerId leader = kNoBroker;
     LeaderEpoch leader_epoch = kNoEpoch;
     Offset fetch_offset = 0;
-    /// From the epoch cache's latest entry, never from the last record (BUG_ZOO 1.5); -1 if the cache is empty.
+    /// The epoch cache's latest entry, never the last record's epoch: an entry without records may be foreign
+    /// and must be asked about too. -1 if the cache is empty.
     LeaderEpoch last_fetched_epoch = kNoEpoch;
     Offset log_start_offset = 0;
     friend bool operator==(const FetchPosition&, const FetchPosition&) = default;
@@ -152,8 +153,8 @@ struct FetchPosition {
 class Partition {
 public:
     /// `high_watermark`: from the checkpoint, clamped to the log. `cluster` outlives the partition.
-    Partition(TopicIdPartition id, PartitionSettings settings, std::unique_ptr<PartitionLog> log, Offset high_watermark,
-              const ClusterView& cluster);
+    Partition(TopicIdPartition id, PartitionSettings settings, std::unique_ptr<PartitionLog> log,
+              Offset high_watermark, const ClusterView& cluster);
     ~Partition();
 
     [[nodiscard]] const TopicIdPartition& id() const;
@@ -170,69 +171,71 @@ public:
     [[nodiscard]] std::vector<ReplicaProgress> replica_progress(Instant now) const;
     [[nodiscard]] bool offline() const;
 
-    // -- metadata ---------------------------------------------------------------------------------------------------
-    /// Ignored if its partition or leader epoch is lower than the local one, or if it makes this replica lead in an
-    /// epoch older than its log's (old metadata read again at start). At an equal partition epoch nothing but the HW
-    /// condition is looked at: a pending ISR change is kept.
+    // -- metadata --------------------------------------------------
+    /// Ignored if its partition or leader epoch is lower than the local one, or if it makes this replica lead
+    /// in an epoch older than its log's (old metadata read again at start). At an equal partition epoch
+    /// nothing but the HW condition is looked at: a pending ISR change is kept.
     void apply_registration(Instant now, const PartitionRegistration& registration);
     /// min.insync.replicas changed; asks the HW condition again.
     void apply_settings(Instant now, std::int32_t min_insync_replicas);
     /// Brokers were fenced or unfenced: the HW condition may have changed.
     void cluster_changed(Instant now);
 
-    // -- as leader --------------------------------------------------------------------------------------------------
+    // -- as leader --------------------------------------------------
     /// `batches`: one or more record batches already validated for shape and CRC. acks: -1, 0 or 1. Errors:
-    /// NOT_LEADER_OR_FOLLOWER, INVALID_REQUIRED_ACKS, NOT_ENOUGH_REPLICAS (acks=-1), KAFKA_STORAGE_ERROR; with any of
-    /// them nothing was appended.
+    /// NOT_LEADER_OR_FOLLOWER, INVALID_REQUIRED_ACKS, NOT_ENOUGH_REPLICAS (acks=-1), KAFKA_STORAGE_ERROR;
+    /// with any of them nothing was appended.
     AppendOutcome append(Instant now, Bytes batches, std::int16_t acks);
-    /// The request timed out: the ticket will not finish any more; true if it was still waiting, and then the caller
-    /// answers REQUEST_TIMED_OUT.
+    /// The request timed out: the ticket will not finish any more; true if it was still waiting, and then the
+    /// caller answers REQUEST_TIMED_OUT.
     bool abandon(ProduceTicket ticket);
-    /// Counts for ISR and HW; `update_state` false when a delayed fetch is read again for its answer. The answer's HW
-    /// is the one from before this fetch counted. Errors: epoch fencing, NOT_LEADER_OR_FOLLOWER (also a broker epoch
-    /// older than the known one), OFFSET_OUT_OF_RANGE, KAFKA_STORAGE_ERROR.
+    /// Counts for ISR and HW; `update_state` false when a delayed fetch is read again for its answer. The
+    /// answer's HW is the one from before this fetch counted. Errors: epoch fencing, NOT_LEADER_OR_FOLLOWER
+    /// (also a broker epoch older than the known one), OFFSET_OUT_OF_RANGE, KAFKA_STORAGE_ERROR.
     FetchAnswer fetch_for_follower(Instant now, const FollowerFetch& fetch, bool update_state = true);
     /// ISR expiry; call every replica.lag.time.max.ms / 2.
     void tick(Instant now);
     /// A proposal to send, once; nullopt while none is new.
     std::optional<AlterPartitionProposal> take_proposal();
-    /// The request got no answer for this partition (no connection, an error of the whole request): take_proposal()
-    /// gives the one in flight again. The caller paces it.
+    /// The request got no answer for this partition (no connection, an error of the whole request):
+    /// take_proposal() gives the one in flight again. The caller paces it.
     void retry_proposal();
-    /// `asked`: the proposal this answers; ignored if it is not the one in flight any more. After an error that Kafka
-    /// retries, take_proposal() gives the proposal again.
+    /// `asked`: the proposal this answers; ignored if it is not the one in flight any more. After an error
+    /// that Kafka retries, take_proposal() gives the proposal again.
     void apply_alter_partition_answer(Instant now, const AlterPartitionProposal& asked,
                                       const AlterPartitionAnswer& answer);
 
-    // -- as any replica ---------------------------------------------------------------------------------------------
-    /// Up to the high watermark of this replica, leader or follower (before Fetch v11 the caller asks leaders only).
-    /// Errors: epoch fencing, NOT_LEADER_OR_FOLLOWER without a role, OFFSET_OUT_OF_RANGE, KAFKA_STORAGE_ERROR.
+    // -- as any replica --------------------------------------------------
+    /// Up to the high watermark of this replica, leader or follower (before Fetch v11 the caller asks leaders
+    /// only). Errors: epoch fencing, NOT_LEADER_OR_FOLLOWER without a role, OFFSET_OUT_OF_RANGE,
+    /// KAFKA_STORAGE_ERROR.
     FetchAnswer fetch_for_consumer(Instant now, const ConsumerFetch& fetch);
-    /// ListOffsets: timestamp -1 latest, -2 earliest. `replica_id` -1 consumer (leader only, HW), -2 debugging
-    /// consumer (LEO, also at followers), others are replicas (leader only, LEO). Errors: NOT_LEADER_OR_FOLLOWER,
-    /// epoch fencing, KAFKA_STORAGE_ERROR, INVALID_REQUEST for other timestamps; OFFSET_NOT_AVAILABLE for a
-    /// consumer's latest while the high watermark is below the epoch's start.
+    /// ListOffsets: timestamp -1 latest, -2 earliest. `replica_id` -1 consumer (leader only, HW), -2
+    /// debugging consumer (LEO, also at followers), others are replicas (leader only, LEO). Errors:
+    /// NOT_LEADER_OR_FOLLOWER, epoch fencing, KAFKA_STORAGE_ERROR, INVALID_REQUEST for other timestamps;
+    /// OFFSET_NOT_AVAILABLE for a consumer's latest while the high watermark is below the epoch's start.
     struct ListedOffset {
         wire::ErrorCode error = wire::ErrorCode::None;
         Offset offset = kUnknownOffset;
         LeaderEpoch leader_epoch = kNoEpoch;
     };
-    ListedOffset list_offset(std::int64_t timestamp, BrokerId replica_id, LeaderEpoch current_leader_epoch) const;
+    ListedOffset list_offset(std::int64_t timestamp, BrokerId replica_id,
+                             LeaderEpoch current_leader_epoch) const;
     /// Errors: IO; the partition is then offline.
     Status flush();
 
-    // -- as follower ------------------------------------------------------------------------------------------------
+    // -- as follower --------------------------------------------------
     /// nullopt unless following a live leader.
     [[nodiscard]] std::optional<FetchPosition> fetch_position() const;
     /// `asked` is the position the request carried: a response to another position or epoch is dropped.
     /// True if the fetcher may ask again at once; false asks for replica.fetch.backoff.ms first.
     bool apply_fetch_response(Instant now, const FetchPosition& asked, const FetchAnswer& answer);
 
-    // -- outputs ----------------------------------------------------------------------------------------------------
+    // -- outputs --------------------------------------------------
     std::vector<PartitionEvent> take_events();
     std::vector<FinishedProduce> take_finished();
-    /// A counter that rises when LEO, HW, role or epoch changed or the partition went offline: delayed fetches look
-    /// again.
+    /// A counter that rises when LEO, HW, role or epoch changed or the partition went offline: delayed
+    /// fetches look again.
     [[nodiscard]] std::uint64_t revision() const;
 
 private:

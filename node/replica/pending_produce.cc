@@ -1,4 +1,5 @@
-// Produces at the leader: min.insync.replicas before the append, and acks=-1 waiting for the high watermark after it.
+// Produces at the leader: min.insync.replicas before the append, and acks=-1 waiting for the high watermark
+// after it.
 #include <algorithm>
 #include <utility>
 
@@ -8,8 +9,8 @@ namespace highwater::node {
 
 using wire::ErrorCode;
 
-std::optional<ErrorCode> produce_result(Offset required_offset, Offset high_watermark, std::size_t maximal_isr_size,
-                                        std::int32_t effective_min_isr) {
+std::optional<ErrorCode> produce_result(Offset required_offset, Offset high_watermark,
+                                        std::size_t maximal_isr_size, std::int32_t effective_min_isr) {
     if (high_watermark < required_offset) return std::nullopt;
     const bool enough = static_cast<std::int32_t>(maximal_isr_size) >= effective_min_isr;
     return enough ? ErrorCode::None : ErrorCode::NotEnoughReplicasAfterAppend;
@@ -70,8 +71,8 @@ bool Partition::abandon(ProduceTicket ticket) {
 
 void Partition::State::complete_waiting() {
     while (!waiting.empty()) {
-        const std::optional<ErrorCode> result = produce_result(waiting.front().last_offset + 1, high_watermark,
-                                                               maximal_isr().size(), effective_min_isr());
+        const std::optional<ErrorCode> result = produce_result(
+            waiting.front().last_offset + 1, high_watermark, maximal_isr().size(), effective_min_isr());
         if (!result) return;
         finish(waiting.front(), *result);
         waiting.pop_front();

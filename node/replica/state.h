@@ -1,6 +1,6 @@
 // What one Partition holds and the rules on it. Private to node/replica: everybody else uses partition.h.
-// The rules are members of State, each defined in the file named after it; Partition's public functions are defined
-// beside the rule they belong to and end with check_invariants().
+// The rules are members of State, each defined in the file named after it; Partition's public functions are
+// defined beside the rule they belong to and end with check_invariants().
 #pragma once
 
 #include <deque>
@@ -14,7 +14,8 @@
 
 namespace highwater::node {
 
-/// What a leader remembers of one other assigned replica (Kafka: Replica, ReplicaState). All unknown until it fetches.
+/// What a leader remembers of one other assigned replica (Kafka: Replica, ReplicaState). All unknown until it
+/// fetches.
 struct RemoteReplica {
     Offset log_end_offset = kUnknownOffset;
     /// Of its last fetch; -1 if that fetch carried none.
@@ -37,7 +38,8 @@ bool contains(const std::vector<BrokerId>& members, BrokerId id);
 /// "1,2,3", for assertion texts.
 std::string to_string(const std::vector<BrokerId>& members);
 
-/// How a waiting acks=-1 produce ends once the high watermark reached `required_offset`; nullopt: it waits on.
+/// How a waiting acks=-1 produce ends once the high watermark reached `required_offset`; nullopt: it waits
+/// on.
 std::optional<wire::ErrorCode> produce_result(Offset required_offset, Offset high_watermark,
                                               std::size_t maximal_isr_size, std::int32_t effective_min_isr);
 

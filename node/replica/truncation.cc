@@ -1,4 +1,5 @@
-// The follower's side of a fetch: where it stands, cutting its log where the leader says they part, appending.
+// The follower's side of a fetch: where it stands, cutting its log where the leader says they part,
+// appending.
 #include <algorithm>
 #include <utility>
 
@@ -47,13 +48,14 @@ Offset Partition::State::truncation_offset(const OffsetAndEpoch& diverging) cons
     const Offset log_end = log->log_end_offset();
     const auto local = log->epochs().end_offset_for(diverging.epoch, log_end);
     if (!local) return std::min(diverging.offset, log_end);
-    // Without that epoch here nothing is known yet about where the logs part: cut what is certainly foreign, ask again.
+    // Without that epoch here nothing is known yet about where the logs part: cut what is certainly foreign,
+    // ask again.
     if (local->epoch != diverging.epoch) return std::min(local->offset, log_end);
     return std::min({local->offset, diverging.offset, log_end});
 }
 
-// Calls truncate_to() even if the log needs no cut: an epoch entry without records must go too, or the next question
-// would be the same again.
+// Calls truncate_to() even if the log needs no cut: an epoch entry without records must go too, or the next
+// question would be the same again.
 void Partition::State::truncate(Offset to, const OffsetAndEpoch& diverging) {
     const Offset from = log->log_end_offset();
     const Status cut = log->truncate_to(to);
@@ -67,18 +69,19 @@ void Partition::State::truncate(Offset to, const OffsetAndEpoch& diverging) {
     if (high_watermark > log->log_end_offset()) set_high_watermark(log->log_end_offset(), {});
 }
 
-/// Appends the whole batches of `records`. False if nothing of the answer may be used: broken records, ones that do not
-/// start at the log's end, or a disk that failed.
+/// Appends the whole batches of `records`. False if nothing of the answer may be used: broken records, ones
+/// that do not start at the log's end, or a disk that failed.
 bool Partition::State::append_fetched(const FetchPosition& asked, const Bytes& records) {
     const Result<std::vector<wire::BatchView>> batches = wire::split_batches(records);
     if (!batches) return false;
     std::size_t accepted = 0;
     Offset expected = log->log_end_offset();
     for (const wire::BatchView& batch : *batches) {
-        // Appended after the leader moved on to an epoch that this replica does not know: it may not follow that
-        // leader's log here. This one and all after it come again.
+        // Appended after the leader moved on to an epoch that this replica does not know: it may not follow
+        // that leader's log here. This one and all after it come again.
         if (batch.header.leader_epoch > asked.leader_epoch) break;
-        const bool follows = accepted == 0 ? batch.header.base_offset == expected : batch.header.base_offset >= expected;
+        const bool follows =
+            accepted == 0 ? batch.header.base_offset == expected : batch.header.base_offset >= expected;
         if (!follows || !wire::validate_batch(batch.bytes)) return false;
         expected = batch.header.next_offset();
         accepted += batch.bytes.size();

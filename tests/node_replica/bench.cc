@@ -13,7 +13,8 @@ namespace highwater::node {
 
 namespace {
 
-// Command errors are exceptions here: run() prints them into the output, where they differ from what is expected.
+// Command errors are exceptions here: run() prints them into the output, where they differ from what is
+// expected.
 [[noreturn]] void complain(const std::string& what) { throw std::runtime_error(what); }
 
 BrokerId id_of(const std::string& name) {
@@ -126,45 +127,76 @@ std::string Bench::run(const std::vector<std::string>& commands) {
 }
 
 std::string Bench::run_command(const std::string& command) {
+    using Handler = std::string (Bench::*)(CommandWords&);
+    static const std::map<std::string, Handler> handlers = {
+        {"new", &Bench::create},
+        {"broker", &Bench::set_broker},
+        {"registration", &Bench::registration},
+        {"settings", &Bench::settings},
+        {"append", &Bench::append},
+        {"abandon", &Bench::abandon},
+        {"advance", &Bench::advance},
+        {"tick", &Bench::tick},
+        {"follower-fetch", &Bench::follower_fetch},
+        {"fetch", &Bench::wired_fetch},
+        {"deliver", &Bench::deliver},
+        {"fetch-response", &Bench::fetch_response},
+        {"consumer-fetch", &Bench::consumer_fetch},
+        {"list-offset", &Bench::list_offset},
+        {"proposal", &Bench::proposal},
+        {"alter-partition-answer", &Bench::alter_partition_answer},
+        {"state", &Bench::state},
+    };
     CommandWords words(command);
-    const std::string verb = words.next();
-    std::string output;
-    if (verb == "new") output = create(words);
-    else if (verb == "broker") output = set_broker(words);
-    else if (verb == "registration") output = registration(words);
-    else if (verb == "append") output = append(words);
-    else if (verb == "abandon") {
-        Node& leader = touch(words);
-        const auto ticket = static_cast<ProduceTicket>(words.number("ticket", 0));
-        output = leader.partition->abandon(ticket) ? "abandoned\n" : "not waiting\n";
-        leader.waiting.erase(ticket);
-    } else if (verb == "settings") {
-        touch(words).partition->apply_settings(now_, static_cast<std::int32_t>(words.number("min-isr", 1)));
-    } else if (verb == "advance") now_ = now_ + duration(words.next());
-    else if (verb == "tick") {
-        Node& leader = touch(words);
-        now_ = now_ + duration(words.next("0s"));
-        leader.partition->tick(now_);
-    } else if (verb == "follower-fetch") output = follower_fetch(words);
-    else if (verb == "fetch") output = wired_fetch(words);
-    else if (verb == "deliver") output = deliver(words);
-    else if (verb == "fetch-response") output = fetch_response(words);
-    else if (verb == "consumer-fetch") output = consumer_fetch(words);
-    else if (verb == "list-offset") output = list_offset(words);
-    else if (verb == "alter-partition-answer") output = alter_partition_answer(words);
-    else if (verb == "proposal") {
-        Node& leader = touch(words);
-        if (words.flag("retry")) leader.partition->retry_proposal();
-        const auto proposal = leader.partition->take_proposal();
-        if (proposal) leader.asked = proposal;
-        output = proposal ? describe(*proposal) + "\n" : "none\n";
-    } else if (verb == "state") touch(words);
-    else complain("no such command");
-    if (!words.left_over().empty()) complain(fmt::format("not understood: {}", fmt::join(words.left_over(), " ")));
-
+    const auto handler = handlers.find(words.next());
+    if (handler == handlers.end()) complain("no such command");
+    const std::string output = (this->*handler->second)(words);
+    if (!words.left_over().empty()) {
+        complain(fmt::format("not understood: {}", fmt::join(words.left_over(), " ")));
+    }
     std::string events;
     for (auto& [name, node] : nodes_) events += drain(name);
     return events + output;
+}
+
+std::string Bench::settings(CommandWords& words) {
+    Node& changed = touch(words);
+    changed.partition->apply_settings(now_, static_cast<std::int32_t>(words.number("min-isr", 1)));
+    return "";
+}
+
+std::string Bench::abandon(CommandWords& words) {
+    Node& leader = touch(words);
+    const auto ticket = static_cast<ProduceTicket>(words.number("ticket", 0));
+    leader.waiting.erase(ticket);
+    return leader.partition->abandon(ticket) ? "abandoned\n" : "not waiting\n";
+}
+
+std::string Bench::advance(CommandWords& words) {
+    now_ = now_ + duration(words.next());
+    return "";
+}
+
+std::string Bench::tick(CommandWords& words) {
+    Node& leader = touch(words);
+    now_ = now_ + duration(words.next("0s"));
+    leader.partition->tick(now_);
+    return "";
+}
+
+/// Takes what is to be sent; "retry": the last one again, as after a lost connection.
+std::string Bench::proposal(CommandWords& words) {
+    Node& leader = touch(words);
+    if (words.flag("retry")) leader.partition->retry_proposal();
+    const auto proposal = leader.partition->take_proposal();
+    if (!proposal) return "none\n";
+    leader.asked = proposal;
+    return describe(*proposal) + "\n";
+}
+
+std::string Bench::state(CommandWords& words) {
+    touch(words);
+    return "";
 }
 
 Bench::Node& Bench::node(const std::string& name) {
@@ -190,9 +222,10 @@ std::string Bench::drain(const std::string& name) {
         touched_.insert(name);
     }
     for (const FinishedProduce& produce : drained.partition->take_finished()) {
-        EXPECT_EQ(drained.waiting.erase(produce.ticket), 1U) << "ticket " << produce.ticket << " finished twice";
-        output += fmt::format("  ticket #{} done: {} base {}\n", produce.ticket, wire::error_name(produce.error),
-                              produce.base_offset);
+        EXPECT_EQ(drained.waiting.erase(produce.ticket), 1U)
+            << "ticket " << produce.ticket << " finished twice";
+        output += fmt::format("  ticket #{} done: {} base {}\n", produce.ticket,
+                              wire::error_name(produce.error), produce.base_offset);
     }
     return output;
 }
@@ -211,11 +244,13 @@ std::string Bench::create(CommandWords& words) {
     for (std::int64_t i = words.number("old-records", 0); i > 0; --i) {
         Bytes batch = producer_batches(1);
         wire::set_offset_and_epoch(batch, 0, log->log_end_offset(), kNoEpoch);
-        if (const auto appended = log->append_as_follower(batch); !appended) complain(appended.error().message);
+        if (const auto appended = log->append_as_follower(batch); !appended)
+            complain(appended.error().message);
     }
     Node& created = nodes_[name];
-    created.partition = std::make_unique<Partition>(TopicIdPartition{.topic_id = {}, .topic = "t", .partition = 0},
-                                                    settings, std::move(log), words.number("hw", 0), cluster_);
+    created.partition =
+        std::make_unique<Partition>(TopicIdPartition{.topic_id = {}, .topic = "t", .partition = 0}, settings,
+                                    std::move(log), words.number("hw", 0), cluster_);
     created.storage = std::move(storage);
     touched_.insert(name);
     return "";
@@ -271,7 +306,8 @@ std::string Bench::follower_fetch(CommandWords& words) {
     return describe(leader.partition->fetch_for_follower(now_, fetch, !words.flag("again"))) + "\n";
 }
 
-/// fetch B: B asks its leader and applies the answer. "hold": the answer waits for "deliver B"; "lost": it never comes.
+/// fetch B: B asks its leader and applies the answer. "hold": the answer waits for "deliver B"; "lost": it
+/// never comes.
 std::string Bench::wired_fetch(CommandWords& words) {
     const std::string name = words.next();
     Node& follower = node(name);
@@ -341,18 +377,21 @@ std::string Bench::fetch_response(CommandWords& words) {
 
 std::string Bench::consumer_fetch(CommandWords& words) {
     Node& asked = touch(words);
-    const ConsumerFetch fetch{.current_leader_epoch = static_cast<LeaderEpoch>(words.number("epoch", kNoEpoch)),
-                              .fetch_offset = words.number("offset", 0),
-                              .max_bytes = 1'000'000};
+    const ConsumerFetch fetch{
+        .current_leader_epoch = static_cast<LeaderEpoch>(words.number("epoch", kNoEpoch)),
+        .fetch_offset = words.number("offset", 0),
+        .max_bytes = 1'000'000};
     return describe(asked.partition->fetch_for_consumer(now_, fetch)) + "\n";
 }
 
 std::string Bench::list_offset(CommandWords& words) {
     const Node& asked = touch(words);
     const std::string what = words.next();
-    if (what != "latest" && what != "earliest" && what != "log-end") complain("latest, earliest or log-end expected");
+    if (what != "latest" && what != "earliest" && what != "log-end")
+        complain("latest, earliest or log-end expected");
     const auto epoch = static_cast<LeaderEpoch>(words.number("epoch", kNoEpoch));
-    const auto listed = asked.partition->list_offset(what == "earliest" ? -2 : -1, what == "log-end" ? -2 : -1, epoch);
+    const auto listed =
+        asked.partition->list_offset(what == "earliest" ? -2 : -1, what == "log-end" ? -2 : -1, epoch);
     if (listed.error != wire::ErrorCode::None) return fmt::format("{}\n", wire::error_name(listed.error));
     return fmt::format("{} {} of epoch {}\n", what, listed.offset, listed.leader_epoch);
 }

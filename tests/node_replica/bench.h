@@ -1,5 +1,6 @@
-// Replicas on a bench: up to nine Partition objects named A, B, C… (broker 1, 2, 3…) of one partition, a settable
-// cluster view and a clock that only moves when told. Commands are the lines of the transcripts in testdata.
+// Replicas on a bench: up to nine Partition objects named A, B, C… (broker 1, 2, 3…) of one partition, a
+// settable cluster view and a clock that only moves when told. Commands are the lines of the transcripts in
+// testdata.
 #pragma once
 
 #include <map>
@@ -30,7 +31,8 @@ Bytes producer_batches(int count);
 class Bench {
 public:
     Bench();
-    /// Runs a block's commands: events and answers as they come, at the end the state of every replica touched.
+    /// Runs a block's commands: events and answers as they come, at the end the state of every replica
+    /// touched.
     std::string run(const std::vector<std::string>& commands);
 
 private:
@@ -51,7 +53,11 @@ private:
     std::string create(CommandWords& words);
     std::string set_broker(CommandWords& words);
     std::string registration(CommandWords& words);
+    std::string settings(CommandWords& words);
     std::string append(CommandWords& words);
+    std::string abandon(CommandWords& words);
+    std::string advance(CommandWords& words);
+    std::string tick(CommandWords& words);
     std::string follower_fetch(CommandWords& words);
     std::string wired_fetch(CommandWords& words);
     std::string deliver(CommandWords& words);
@@ -59,7 +65,9 @@ private:
     std::string fetch_response(CommandWords& words);
     std::string consumer_fetch(CommandWords& words);
     std::string list_offset(CommandWords& words);
+    std::string proposal(CommandWords& words);
     std::string alter_partition_answer(CommandWords& words);
+    std::string state(CommandWords& words);
 
     TestCluster cluster_;
     Instant now_{seconds(1000).count() * 1'000'000'000};

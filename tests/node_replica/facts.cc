@@ -11,9 +11,7 @@ namespace highwater::node {
 
 namespace {
 
-std::string error_text(std::int16_t code) {
-    return wire::error_name(static_cast<wire::ErrorCode>(code));
-}
+std::string error_text(std::int16_t code) { return wire::error_name(static_cast<wire::ErrorCode>(code)); }
 
 std::string seconds_text(Duration duration) {
     if (duration == Duration::max()) return "forever";
@@ -73,8 +71,8 @@ std::string moved_text(const HighWatermarkMoved& fact) {
 }
 
 std::string answered_text(const ProduceAnswered& fact) {
-    std::string text = fmt::format("answers acks={} of {}: {}", fact.acks, offsets(fact.first_offset, fact.last_offset),
-                                   error_text(fact.error));
+    std::string text = fmt::format("answers acks={} of {}: {}", fact.acks,
+                                   offsets(fact.first_offset, fact.last_offset), error_text(fact.error));
     if (fact.acks == -1) {
         text += fmt::format("; HW {} maximal ISR {} min {}", fact.high_watermark, members(fact.maximal_isr),
                             fact.effective_min_isr);
@@ -93,40 +91,42 @@ std::string members(const std::vector<BrokerId>& ids) {
 }
 
 std::string describe(const PartitionFact& fact) {
-    return std::visit(
-        overloaded{
-            [](const RoleTaken& taken) { return role_text(taken); },
-            [](const Appended& appended) {
-                return fmt::format("appended {}{}", offsets(appended.first_offset, appended.log_end_offset - 1),
-                                   acks_text(appended.acks));
-            },
-            [](const HighWatermarkMoved& moved) { return moved_text(moved); },
-            [](const IsrProposed& proposed) { return proposed_text(proposed); },
-            [](const IsrCommitted& committed) {
-                return fmt::format("ISR is {} at partition epoch {}", members(committed.isr),
-                                   committed.partition_epoch);
-            },
-            [](const Truncated& cut) {
-                return fmt::format("truncated {} -> {}; told epoch {} ends at {}", cut.from, cut.to,
-                                   cut.diverging.epoch, cut.diverging.offset);
-            },
-            [](const FollowingConfirmed& confirmed) {
-                return fmt::format("agrees with {} at LEO {} HW {}", confirmed.leader, confirmed.log_end_offset,
-                                   confirmed.high_watermark);
-            },
-            [](const ProduceAnswered& answered) { return answered_text(answered); },
-            [](const Served& served) {
-                return fmt::format("served {} at HW {}", offsets(served.from, served.end - 1), served.high_watermark);
-            },
-            [](const WentOffline& offline) { return "went offline: " + offline.reason; },
-        },
-        fact);
+    return std::visit(overloaded{
+                          [](const RoleTaken& taken) { return role_text(taken); },
+                          [](const Appended& appended) {
+                              return fmt::format("appended {}{}",
+                                                 offsets(appended.first_offset, appended.log_end_offset - 1),
+                                                 acks_text(appended.acks));
+                          },
+                          [](const HighWatermarkMoved& moved) { return moved_text(moved); },
+                          [](const IsrProposed& proposed) { return proposed_text(proposed); },
+                          [](const IsrCommitted& committed) {
+                              return fmt::format("ISR is {} at partition epoch {}", members(committed.isr),
+                                                 committed.partition_epoch);
+                          },
+                          [](const Truncated& cut) {
+                              return fmt::format("truncated {} -> {}; told epoch {} ends at {}", cut.from,
+                                                 cut.to, cut.diverging.epoch, cut.diverging.offset);
+                          },
+                          [](const FollowingConfirmed& confirmed) {
+                              return fmt::format("agrees with {} at LEO {} HW {}", confirmed.leader,
+                                                 confirmed.log_end_offset, confirmed.high_watermark);
+                          },
+                          [](const ProduceAnswered& answered) { return answered_text(answered); },
+                          [](const Served& served) {
+                              return fmt::format("served {} at HW {}", offsets(served.from, served.end - 1),
+                                                 served.high_watermark);
+                          },
+                          [](const WentOffline& offline) { return "went offline: " + offline.reason; },
+                      },
+                      fact);
 }
 
 std::string describe(const FetchAnswer& answer) {
     if (answer.error != wire::ErrorCode::None) return error_text(static_cast<std::int16_t>(answer.error));
     if (answer.diverging) {
-        return fmt::format("diverging: epoch {} ends at {}", answer.diverging->epoch, answer.diverging->offset);
+        return fmt::format("diverging: epoch {} ends at {}", answer.diverging->epoch,
+                           answer.diverging->offset);
     }
     return fmt::format("{} HW {}", describe_records(answer.records), answer.high_watermark);
 }
@@ -147,8 +147,8 @@ std::string describe_records(const Bytes& records) {
 }
 
 std::string describe(const AlterPartitionProposal& proposal) {
-    std::string text =
-        fmt::format("AlterPartition epoch {} partition epoch {} ISR", proposal.leader_epoch, proposal.partition_epoch);
+    std::string text = fmt::format("AlterPartition epoch {} partition epoch {} ISR", proposal.leader_epoch,
+                                   proposal.partition_epoch);
     for (const auto& member : proposal.isr) text += fmt::format(" {}(e{})", member.id, member.broker_epoch);
     return text;
 }
@@ -158,7 +158,9 @@ std::string describe(const Partition& partition) {
     std::string head;
     switch (partition.role()) {
         case Role::None: head = "none"; break;
-        case Role::Follower: head = fmt::format("follower of {} @{}", partition.leader(), partition.leader_epoch()); break;
+        case Role::Follower:
+            head = fmt::format("follower of {} @{}", partition.leader(), partition.leader_epoch());
+            break;
         case Role::Leader: head = fmt::format("leader @{}", partition.leader_epoch()); break;
     }
     std::string text = fmt::format("{} LEO {} HW {}", head, log_end, partition.high_watermark());

@@ -1,4 +1,5 @@
-// What the transcripts cannot say: failing disks, the bookkeeping of outputs, rules that no transcript can reach.
+// What the transcripts cannot say: failing disks, the bookkeeping of outputs, rules that no transcript can
+// reach.
 #include "node/replica/partition.h"
 
 #include <gtest/gtest.h>
@@ -29,7 +30,9 @@ public:
         if (switches_.reads_fail) return failure("bad sector");
         return file_->read(position, count);
     }
-    Status truncate(std::uint64_t size) override { return fails() ? failure("disk full") : file_->truncate(size); }
+    Status truncate(std::uint64_t size) override {
+        return fails() ? failure("disk full") : file_->truncate(size);
+    }
     Status flush() override { return fails() ? failure("disk full") : file_->flush(); }
 
 private:
@@ -45,13 +48,17 @@ public:
         if (!file) return file;
         return std::make_unique<FailingFile>(std::move(*file), switches);
     }
-    Result<std::optional<Bytes>> read_file(const std::string& path) override { return memory_.read_file(path); }
+    Result<std::optional<Bytes>> read_file(const std::string& path) override {
+        return memory_.read_file(path);
+    }
     Status replace_file(const std::string& path, BytesView content, Durability durability) override {
         if (switches.writes_fail) return failure("disk full");
         return memory_.replace_file(path, content, durability);
     }
     Status remove_file(const std::string& path) override { return memory_.remove_file(path); }
-    Result<std::vector<std::string>> list(const std::string& directory) override { return memory_.list(directory); }
+    Result<std::vector<std::string>> list(const std::string& directory) override {
+        return memory_.list(directory);
+    }
 
     Switches switches;
 
@@ -68,16 +75,25 @@ protected:
     std::unique_ptr<Partition> make(Offset high_watermark = 0) {
         PartitionSettings settings;
         settings.self = 1;
-        return std::make_unique<Partition>(TopicIdPartition{.topic_id = {}, .topic = "t", .partition = 0}, settings,
-                                           PartitionLog::open(storage_, "t-0").value(), high_watermark, cluster_);
+        return std::make_unique<Partition>(TopicIdPartition{.topic_id = {}, .topic = "t", .partition = 0},
+                                           settings, PartitionLog::open(storage_, "t-0").value(),
+                                           high_watermark, cluster_);
     }
     static PartitionRegistration registration(BrokerId leader, LeaderEpoch epoch, std::vector<BrokerId> isr) {
-        return {.replicas = {1, 2, 3}, .isr = std::move(isr), .leader = leader, .leader_epoch = epoch,
+        return {.replicas = {1, 2, 3},
+                .isr = std::move(isr),
+                .leader = leader,
+                .leader_epoch = epoch,
                 .partition_epoch = epoch};
     }
-    static FollowerFetch fetch_of(BrokerId replica, Offset offset, LeaderEpoch epoch, LeaderEpoch last_epoch) {
-        return {.replica = replica, .broker_epoch = replica * 10, .current_leader_epoch = epoch,
-                .fetch_offset = offset, .last_fetched_epoch = last_epoch, .max_bytes = 1'000'000};
+    static FollowerFetch fetch_of(BrokerId replica, Offset offset, LeaderEpoch epoch,
+                                  LeaderEpoch last_epoch) {
+        return {.replica = replica,
+                .broker_epoch = replica * 10,
+                .current_leader_epoch = epoch,
+                .fetch_offset = offset,
+                .last_fetched_epoch = last_epoch,
+                .max_bytes = 1'000'000};
     }
     template <class Fact>
     static int count(const std::vector<PartitionEvent>& events) {
@@ -90,8 +106,8 @@ protected:
     TestCluster cluster_;
 };
 
-// The high watermark does not advance below min.insync.replicas, so a correct node never gets here: the rule is kept
-// for nodes whose high watermark does.
+// The high watermark does not advance below min.insync.replicas, so a correct node never gets here: the rule
+// is kept for nodes whose high watermark does.
 TEST(ProduceResult, AsksMinIsrAfterTheAppend) {
     EXPECT_EQ(produce_result(5, 4, 3, 2), std::nullopt);
     EXPECT_EQ(produce_result(5, 5, 2, 2), ErrorCode::None);
@@ -110,7 +126,8 @@ TEST_F(PartitionTest, WithoutMetadataItAnswersNobody) {
     EXPECT_EQ(partition->append(kNow, producer_batches(1), -1).error, ErrorCode::NotLeaderOrFollower);
     EXPECT_EQ(partition->fetch_for_follower(kNow, fetch_of(2, 0, kNoEpoch, kNoEpoch)).error,
               ErrorCode::NotLeaderOrFollower);
-    EXPECT_EQ(partition->fetch_for_follower(kNow, fetch_of(2, 0, 0, kNoEpoch)).error, ErrorCode::UnknownLeaderEpoch);
+    EXPECT_EQ(partition->fetch_for_follower(kNow, fetch_of(2, 0, 0, kNoEpoch)).error,
+              ErrorCode::UnknownLeaderEpoch);
     EXPECT_EQ(partition->fetch_for_consumer(kNow, {.max_bytes = 100}).error, ErrorCode::NotLeaderOrFollower);
     EXPECT_FALSE(partition->fetch_position());
     EXPECT_EQ(partition->take_proposal(), std::nullopt);
@@ -246,11 +263,13 @@ TEST_F(PartitionTest, FollowerRefusesBrokenRecords) {
     const auto follower = make();
     follower->apply_registration(kNow, registration(2, 1, {1, 2}));
     const FetchPosition asked = follower->fetch_position().value();
-    FetchAnswer answer{.high_watermark = 2, .log_start_offset = 0, .diverging = std::nullopt, .records = good};
+    FetchAnswer answer{
+        .high_watermark = 2, .log_start_offset = 0, .diverging = std::nullopt, .records = good};
     answer.records.back() ^= 1U;
     EXPECT_FALSE(follower->apply_fetch_response(kNow, asked, answer)) << "a flipped bit in the second batch";
     answer.records = leader_log->read(1, 2, 1'000'000).value();
-    EXPECT_FALSE(follower->apply_fetch_response(kNow, asked, answer)) << "it does not start where the log ends";
+    EXPECT_FALSE(follower->apply_fetch_response(kNow, asked, answer))
+        << "it does not start where the log ends";
     EXPECT_EQ(follower->log().log_end_offset(), 0);
     EXPECT_EQ(follower->high_watermark(), 0);
     EXPECT_FALSE(follower->offline());
@@ -271,9 +290,11 @@ TEST_F(PartitionTest, FollowerThatCannotWriteGoesOffline) {
     follower->apply_registration(kNow, registration(2, 1, {1, 2}));
     const FetchPosition asked = follower->fetch_position().value();
     storage_.switches.writes_fail = true;
-    EXPECT_FALSE(follower->apply_fetch_response(
-        kNow, asked, {.high_watermark = 1, .log_start_offset = 0, .diverging = std::nullopt,
-                      .records = leader_log->read(0, 1, 1'000'000).value()}));
+    EXPECT_FALSE(follower->apply_fetch_response(kNow, asked,
+                                                {.high_watermark = 1,
+                                                 .log_start_offset = 0,
+                                                 .diverging = std::nullopt,
+                                                 .records = leader_log->read(0, 1, 1'000'000).value()}));
     EXPECT_TRUE(follower->offline());
 }
 

@@ -1,7 +1,7 @@
-// Goal: no schedule of fetches, lost and late answers, elections, ISR changes and restarts loses an acknowledged record
-// or shows two records at one committed offset. Method: three replicas under a small model of the controller, driven by
-// a seed; what was acknowledged and what was seen below a high watermark is remembered outside of them. The same
-// schedules must find the deliberate bug, else they prove nothing.
+// Goal: no schedule of fetches, lost and late answers, elections, ISR changes and restarts loses an
+// acknowledged record or shows two records at one committed offset. Method: three replicas under a small
+// model of the controller, driven by a seed; what was acknowledged and what was seen below a high watermark
+// is remembered outside of them. The same schedules must find the deliberate bug, else they prove nothing.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -34,7 +34,8 @@ public:
     RandomCluster(std::uint64_t seed, Bugs bugs) : rng_(seed), bugs_(bugs) {
         min_isr_ = static_cast<std::int32_t>(rng_.between(1, 2));
         calm_ = static_cast<std::uint64_t>(rng_.between(15, 100));
-        registration_ = {.replicas = {1, 2, 3}, .isr = {1, 2, 3}, .leader = 1, .leader_epoch = 0, .partition_epoch = 0};
+        registration_ = {
+            .replicas = {1, 2, 3}, .isr = {1, 2, 3}, .leader = 1, .leader_epoch = 0, .partition_epoch = 0};
         for (BrokerId id = 1; id <= kReplicas; ++id) {
             cluster_.brokers[id] = {.epoch = id, .fenced = false};
             open(id, 0);
@@ -47,8 +48,10 @@ public:
         Node& node = at(id);
         now_ = now_ + milliseconds(rng_.between(0, 400));
         if (rng_.below(calm_) == 0) {
-            if (rng_.chance(50)) restart(id);
-            else elect(rng_.pick(registration_.isr));
+            if (rng_.chance(50))
+                restart(id);
+            else
+                elect(rng_.pick(registration_.isr));
         }
         switch (rng_.below(16)) {
             case 0: node.partition->tick(now_); break;
@@ -67,8 +70,8 @@ public:
         check();
     }
 
-    /// Everything arrives again: all replicas must end alike, in sync, everything committed. One more record is written:
-    /// an epoch without records stands in its leader's table only.
+    /// Everything arrives again: all replicas must end alike, in sync, everything committed. One more record
+    /// is written: an epoch without records stands in its leader's table only.
     void heal() {
         for (int round = 0; round < 60; ++round) {
             now_ = now_ + milliseconds(200);
@@ -90,7 +93,8 @@ public:
             const Partition& leader = *at(registration_.leader).partition;
             expect(replica.log().log_end_offset() == leader.log().log_end_offset(), "log ends differ");
             expect(replica.high_watermark() == leader.log().log_end_offset(), "high watermark is stuck");
-            expect(replica.log().epochs().entries() == leader.log().epochs().entries(), "epoch tables differ");
+            expect(replica.log().epochs().entries() == leader.log().epochs().entries(),
+                   "epoch tables differ");
             const auto bytes = [](const Partition& of) {
                 return of.log().read(0, of.log().log_end_offset(), 100'000'000).value();
             };
@@ -118,15 +122,15 @@ private:
     }
 
     void open(BrokerId id, Offset checkpointed) {
-        PartitionSettings settings{.self = id, .replica_lag_time_max = seconds(2), .min_insync_replicas = min_isr_,
-                                   .bugs = bugs_};
+        PartitionSettings settings{
+            .self = id, .replica_lag_time_max = seconds(2), .min_insync_replicas = min_isr_, .bugs = bugs_};
         Node& node = at(id);
-        node.partition = std::make_unique<Partition>(TopicIdPartition{.topic_id = {}, .topic = "t", .partition = 0},
-                                                     settings, PartitionLog::open(*node.storage, "t-0").value(),
-                                                     checkpointed, cluster_);
+        node.partition = std::make_unique<Partition>(
+            TopicIdPartition{.topic_id = {}, .topic = "t", .partition = 0}, settings,
+            PartitionLog::open(*node.storage, "t-0").value(), checkpointed, cluster_);
     }
 
-    // -- the controller -----------------------------------------------------------------------------------------------
+    // -- the controller --------------------------------------------------
     void publish() {
         for (Node& node : nodes_) node.metadata.push_back(registration_);
     }
@@ -156,7 +160,7 @@ private:
         return ErrorCode::None;
     }
 
-    // -- what happens -------------------------------------------------------------------------------------------------
+    // -- what happens --------------------------------------------------
     /// Killed and started again at once: the page cache survives, the checkpointed high watermark may be old.
     void restart(BrokerId id) {
         Node& node = at(id);
@@ -236,7 +240,7 @@ private:
         node.response.reset();
     }
 
-    // -- what must hold -----------------------------------------------------------------------------------------------
+    // -- what must hold --------------------------------------------------
     void check() {
         for (BrokerId id = 1; id <= kReplicas; ++id) {
             Partition& replica = *at(id).partition;
@@ -248,14 +252,16 @@ private:
             for (Offset offset = 0; offset < replica.high_watermark(); ++offset) {
                 const LeaderEpoch epoch = epoch_at(replica.log(), offset);
                 const auto [seen, first] = committed_.emplace(offset, epoch);
-                expect(seen->second == epoch, fmt::format("two records committed at {}: epochs {} and {} (replica {})",
-                                                          offset, seen->second, epoch, id));
+                expect(seen->second == epoch,
+                       fmt::format("two records committed at {}: epochs {} and {} (replica {})", offset,
+                                   seen->second, epoch, id));
             }
         }
         for (const BrokerId member : registration_.isr) {
             for (const auto& [offset, epoch] : acked_) {
                 expect(epoch_at(at(member).partition->log(), offset) == epoch,
-                       fmt::format("{} of epoch {} is acknowledged, but not in replica {}", offset, epoch, member));
+                       fmt::format("{} of epoch {} is acknowledged, but not in replica {}", offset, epoch,
+                                   member));
             }
         }
     }

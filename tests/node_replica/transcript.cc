@@ -32,7 +32,8 @@ Result<Transcript> parse_transcript(const std::string& text) {
                 block.expected += line + "\n";
             }
         } else if (line == "----") {
-            if (block.commands.empty()) return failure(fmt::format("line {}: ---- without a command", number));
+            if (block.commands.empty())
+                return failure(fmt::format("line {}: ---- without a command", number));
             in_output = true;
         } else if (line.empty() || line.starts_with("#")) {
             if (!block.commands.empty()) return failure(fmt::format("line {}: ---- expected", number));
@@ -84,8 +85,9 @@ CommandWords::CommandWords(const std::string& command) {
 }
 
 std::string CommandWords::next(const std::string& otherwise) {
-    const auto found = std::find_if(words_.begin(), words_.end(),
-                                    [](const std::string& word) { return word.find('=') == std::string::npos; });
+    const auto found = std::find_if(words_.begin(), words_.end(), [](const std::string& word) {
+        return word.find('=') == std::string::npos;
+    });
     if (found == words_.end()) return otherwise;
     const std::string word = *found;
     words_.erase(found);

@@ -34,7 +34,8 @@ using RunBlock = std::function<std::string(const std::vector<std::string>& comma
 /// Runs every block of the file; a difference is a test failure that names file, line and both texts.
 void check_transcript(const std::string& path, const RunBlock& run);
 
-/// The words of one command: bare ones in order, and key=value pairs. What nobody asked for is an error at the end.
+/// The words of one command: bare ones in order, and key=value pairs. What nobody asked for is an error at
+/// the end.
 class CommandWords {
 public:
     explicit CommandWords(const std::string& command);
