@@ -94,7 +94,7 @@ std::optional<SocketFailure> Socket::send_frame(BytesView payload, Instant deadl
         const ssize_t count = ::send(fd_, bytes.data() + sent, bytes.size() - sent, MSG_NOSIGNAL);
         if (count > 0) {
             sent += static_cast<std::size_t>(count);
-        } else if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
+        } else if (count < 0 && errno == EAGAIN) {
             if (const auto failed = wait_for(POLLOUT, deadline)) return failed;
         } else if (count < 0 && errno == EINTR) {
             continue;
@@ -110,7 +110,7 @@ std::optional<SocketFailure> Socket::receive_exactly(std::uint8_t* into, std::si
         const ssize_t got = ::recv(fd_, into + received, count - received, 0);
         if (got > 0) {
             received += static_cast<std::size_t>(got);
-        } else if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
+        } else if (got < 0 && errno == EAGAIN) {
             if (const auto failed = wait_for(POLLIN, deadline)) return failed;
         } else if (got < 0 && errno == EINTR) {
             continue;
