@@ -59,7 +59,7 @@ Result<Tail> read_tail(int fd, std::uint64_t size, const std::string& path) {
 
 }  // namespace
 
-Result<TraceWriter> TraceWriter::open(const std::string& path, BrokerId node) {
+Result<TraceWriter> TraceWriter::open(const std::string& path, BrokerId node, std::int32_t at_least) {
     const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
     if (fd < 0) return system_failure(path, "cannot open");
     TraceWriter writer(fd, path, node, 1);
@@ -71,7 +71,7 @@ Result<TraceWriter> TraceWriter::open(const std::string& path, BrokerId node) {
     if (tail->complete_size < size && ::ftruncate(fd, static_cast<off_t>(tail->complete_size)) != 0) {
         return system_failure(path, "cannot remove its unfinished last line");
     }
-    writer.incarnation_ = tail->incarnation + 1;
+    writer.incarnation_ = std::max(tail->incarnation + 1, at_least);
     return writer;
 }
 

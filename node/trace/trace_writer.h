@@ -14,9 +14,10 @@ namespace highwater::node {
 
 class TraceWriter {
 public:
-    /// Opens or creates the file. The incarnation is one more than that of the last line (1 in a new file); a last
-    /// line that a kill cut short is removed. Errors name the path and the system's reason.
-    static Result<TraceWriter> open(const std::string& path, BrokerId node);
+    /// Opens or creates the file. The incarnation is one more than that of the last line (1 in a new file), or
+    /// `at_least` if that is higher; a last line that a kill cut short is removed. Errors name the path and the
+    /// system's reason.
+    static Result<TraceWriter> open(const std::string& path, BrokerId node, std::int32_t at_least = 1);
     ~TraceWriter();
     TraceWriter(TraceWriter&& other) noexcept;
     TraceWriter& operator=(TraceWriter&& other) noexcept;

@@ -185,6 +185,13 @@ TEST_F(TraceWriterTest, CountsIncarnationsAcrossProcesses) {
     EXPECT_EQ(trace->events[2].incarnation, 2);
 }
 
+TEST_F(TraceWriterTest, AHigherIncarnationMayBeGiven) {
+    write_as_new_process(1);
+    Result<TraceWriter> writer = TraceWriter::open(path_, 1, 7);
+    ASSERT_TRUE(writer) << writer.error().message;
+    EXPECT_EQ(writer->incarnation(), 7);
+}
+
 TEST_F(TraceWriterTest, RemovesALineThatAKillCutShort) {
     write_as_new_process(1);
     std::ofstream(path_, std::ios::app) << R"({"t":2,"n":1,"i":1,"s":2,"e":"appe)" << std::string(10'000, 'x');

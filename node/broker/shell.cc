@@ -1,0 +1,334 @@
+#include "node/broker/shell.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <boost/asio/connect.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <csignal>
+#include <unordered_map>
+
+#include "base/overloaded.h"
+#include "node/broker/connection.h"
+
+namespace highwater::node {
+
+namespace asio = boost::asio;
+using asio::ip::tcp;
+using boost::system::error_code;
+
+namespace {
+
+/// Kafka's socket.connection.setup.timeout.ms.
+constexpr auto kConnectTimeout = std::chrono::seconds(10);
+/// After the server has stopped, how long its last answers may take to leave.
+constexpr auto kFarewell = std::chrono::seconds(1);
+constexpr auto kFarewellCheck = std::chrono::milliseconds(5);
+constexpr auto kAcceptRetry = std::chrono::milliseconds(100);
+
+std::chrono::steady_clock::time_point to_time_point(Instant at) {
+    return std::chrono::steady_clock::time_point(std::chrono::nanoseconds(at.ns));
+}
+
+Result<tcp::endpoint> bind_address(const Hosts& hosts, const ShellOptions::Listener& listener) {
+    const Result<std::string> address = hosts.resolve(listener.host);
+    if (!address) return failure(fmt::format("listener {}", listener.name), address.error());
+    if (!is_loopback_address(*address)) {
+        return failure(fmt::format("listener {}: {} is not a loopback address (127.0.0.0/8); this node has no security "
+                                   "and listens nowhere else",
+                                   listener.name, *address));
+    }
+    return tcp::endpoint(asio::ip::make_address_v4(*address), listener.port);
+}
+
+struct Listening {
+    std::string name;
+    tcp::acceptor acceptor;
+    asio::steady_timer retry;
+};
+
+/// An Open that is under way.
+struct Dialing {
+    tcp::socket socket;
+    asio::steady_timer timeout;
+};
+
+}  // namespace
+
+void log_line(const std::string& line) {
+    static const std::shared_ptr<spdlog::logger> logger = [] {
+        auto made = std::make_shared<spdlog::logger>("node", std::make_shared<spdlog::sinks::stdout_sink_st>());
+        made->set_pattern("[%Y-%m-%d %H:%M:%S,%e] %v");
+        made->flush_on(spdlog::level::trace);
+        return made;
+    }();
+    logger->info(line);
+}
+
+Status check_listeners(const ShellOptions& options) {
+    for (const ShellOptions::Listener& listener : options.listeners) {
+        if (const auto endpoint = bind_address(options.hosts, listener); !endpoint) return tl::make_unexpected(endpoint.error());
+    }
+    return {};
+}
+
+struct Shell::Impl final : ConnectionOwner {
+    Impl(ShellOptions given, Server& of, Storage& on, std::optional<TraceWriter> into)
+        : options(std::move(given)), server(of), storage(on), trace(std::move(into)) {}
+
+    Status listen();
+    void accept(Listening& listening);
+    void accepted(Listening& listening, tcp::socket socket);
+    void wait_for_signal();
+
+    void step(const Input& input);
+    Status write_evidence_and_files(Instant now, const Ready& ready);
+    void perform(const NetworkAction& action);
+    void open(const Open& action);
+    void dialed(ConnId conn, const std::shared_ptr<Dialing>& dialing, const error_code& error);
+    void arm_timer();
+    void end(int code);
+    void leave_when_idle(std::chrono::steady_clock::time_point at_latest);
+
+    void on_frame(ConnId conn, Bytes payload) override { step(FrameReceived{conn, std::move(payload)}); }
+    void on_closed(ConnId conn, const std::string& reason) override {
+        connections.erase(conn);
+        step(Disconnected{conn, reason});
+    }
+
+    ShellOptions options;
+    Server& server;
+    Storage& storage;
+    std::optional<TraceWriter> trace;
+
+    asio::io_context io{1};
+    asio::signal_set signals{io, SIGTERM, SIGINT};
+    asio::steady_timer tick{io};
+    asio::steady_timer farewell{io};
+    Instant armed_for = Instant::never();
+    std::vector<std::unique_ptr<Listening>> listeners;
+    std::unordered_map<ConnId, std::shared_ptr<Connection>> connections;
+    std::unordered_map<ConnId, std::shared_ptr<Dialing>> dialing;
+    /// Accepted connections have even numbers, the server's own odd ones.
+    ConnId next_accepted = 2;
+    std::optional<int> stop_signal;
+    std::optional<int> exit_code;
+};
+
+// -- listeners --------------------------------------------------------------------------------------------------------
+
+Status Shell::Impl::listen() {
+    for (const ShellOptions::Listener& listener : options.listeners) {
+        const Result<tcp::endpoint> endpoint = bind_address(options.hosts, listener);
+        if (!endpoint) return tl::make_unexpected(endpoint.error());
+        auto listening = std::make_unique<Listening>(
+            Listening{listener.name, tcp::acceptor(io), asio::steady_timer(io)});
+        error_code error;
+        // NOLINTBEGIN(bugprone-unused-return-value): every call reports into `error`
+        listening->acceptor.open(tcp::v4(), error);
+        if (!error) listening->acceptor.set_option(tcp::acceptor::reuse_address(true), error);
+        if (!error) listening->acceptor.bind(*endpoint, error);
+        if (!error) listening->acceptor.listen(asio::socket_base::max_listen_connections, error);
+        // NOLINTEND(bugprone-unused-return-value)
+        if (error) {
+            return failure(fmt::format("listener {}: cannot listen on {}:{}: {}", listener.name,
+                                       endpoint->address().to_string(), endpoint->port(), error.message()));
+        }
+        listeners.push_back(std::move(listening));
+    }
+    return {};
+}
+
+void Shell::Impl::accept(Listening& listening) {
+    listening.acceptor.async_accept([this, &listening](const error_code& error, tcp::socket socket) {
+        if (error == asio::error::operation_aborted) return;
+        if (!error) {
+            accepted(listening, std::move(socket));
+            return accept(listening);
+        }
+        // Out of descriptors, or a peer that left at once: the next one may succeed.
+        log_line(fmt::format("WARN listener {}: cannot accept: {}", listening.name, error.message()));
+        listening.retry.expires_after(kAcceptRetry);
+        listening.retry.async_wait([this, &listening](const error_code& cancelled) {
+            if (!cancelled) accept(listening);
+        });
+    });
+}
+
+void Shell::Impl::accepted(Listening& listening, tcp::socket socket) {
+    if (exit_code) return;
+    const ConnId conn = next_accepted;
+    next_accepted += 2;
+    const auto connection = std::make_shared<Connection>(std::move(socket), conn, options.request_limit, *this);
+    connections.emplace(conn, connection);
+    step(Accepted{conn, listening.name});
+    connection->start();
+}
+
+void Shell::Impl::wait_for_signal() {
+    signals.async_wait([this](const error_code& error, int number) {
+        if (error) return;
+        wait_for_signal();
+        if (stop_signal) {
+            log_line(fmt::format("WARN signal {} again: already stopping", number));
+            return;
+        }
+        stop_signal = number;
+        log_line(fmt::format("INFO signal {}: stopping", number));
+        step(StopRequested{});
+    });
+}
+
+// -- one step ---------------------------------------------------------------------------------------------------------
+
+void Shell::Impl::step(const Input& input) {
+    if (exit_code) return;
+    const Instant now = monotonic_now();
+    server.step(now, wall_clock_ms(), input);
+    Ready ready = server.take_ready();
+    for (const std::string& line : ready.log) log_line(line);
+    if (const Status written = write_evidence_and_files(now, ready); !written) {
+        // What is not recorded must not be sent either.
+        log_line(fmt::format("ERROR {}", written.error().message));
+        return end(kExitFailed);
+    }
+    for (const NetworkAction& action : ready.network) perform(action);
+    if (ready.stopped) return end(stop_signal ? 128 + *stop_signal : kExitFailed);
+    arm_timer();
+}
+
+Status Shell::Impl::write_evidence_and_files(Instant now, const Ready& ready) {
+    if (trace && !ready.events.empty()) {
+        if (Status written = trace->write(now, ready.events); !written) return written;
+    }
+    for (const WriteFile& file : ready.files) {
+        const Status replaced = storage.replace_file(file.path, as_bytes_view(file.content), Durability::Flushed);
+        if (!replaced) return failure(fmt::format("cannot write {}", file.path), replaced.error());
+    }
+    return {};
+}
+
+void Shell::Impl::perform(const NetworkAction& action) {
+    std::visit(overloaded{[&](const Open& of) { open(of); },
+                          [&](const Send& of) {
+                              // A connection may have ended while the server was working; it will be told.
+                              const auto found = connections.find(of.conn);
+                              if (found != connections.end()) found->second->send(of.payload);
+                          },
+                          [&](const Close& of) {
+                              if (const auto found = dialing.find(of.conn); found != dialing.end()) {
+                                  error_code ignored;
+                                  found->second->socket.close(ignored);
+                                  dialing.erase(found);
+                              }
+                              if (const auto found = connections.find(of.conn); found != connections.end()) {
+                                  found->second->close();
+                                  connections.erase(found);
+                              }
+                          }},
+               action);
+}
+
+void Shell::Impl::open(const Open& action) {
+    const auto refuse = [&](std::string reason) {
+        asio::post(io, [this, conn = action.conn, text = std::move(reason)] { step(Disconnected{conn, text}); });
+    };
+    const Result<std::string> address = options.hosts.resolve(action.host);
+    if (!address) return refuse(address.error().message);
+    const auto started = std::make_shared<Dialing>(Dialing{tcp::socket(io), asio::steady_timer(io)});
+    dialing.emplace(action.conn, started);
+    started->timeout.expires_after(kConnectTimeout);
+    started->timeout.async_wait([started](const error_code& cancelled) {
+        error_code ignored;
+        if (!cancelled) started->socket.close(ignored);
+    });
+    started->socket.async_connect(tcp::endpoint(asio::ip::make_address_v4(*address), action.port),
+                                  [this, conn = action.conn, started](const error_code& error) {
+                                      started->timeout.cancel();
+                                      dialed(conn, started, error);
+                                  });
+}
+
+void Shell::Impl::dialed(ConnId conn, const std::shared_ptr<Dialing>& started, const error_code& error) {
+    const auto found = dialing.find(conn);
+    if (found == dialing.end() || found->second != started) return;  // closed by the server meanwhile
+    dialing.erase(found);
+    if (error || !started->socket.is_open()) {
+        const bool timed_out = !error || error == asio::error::operation_aborted;
+        return step(Disconnected{conn, timed_out ? "no connection within 10 s" : error.message()});
+    }
+    const auto connection = std::make_shared<Connection>(std::move(started->socket), conn, kMaxFrameBytes, *this);
+    connections.emplace(conn, connection);
+    connection->start();
+    step(Connected{conn});
+}
+
+void Shell::Impl::arm_timer() {
+    const Instant due = server.deadline();
+    if (due == armed_for) return;
+    armed_for = due;
+    tick.cancel();
+    if (due == Instant::never()) return;
+    tick.expires_at(to_time_point(due));
+    tick.async_wait([this](const error_code& cancelled) {
+        if (cancelled || exit_code) return;
+        // Forgotten before the step, so that the same deadline is armed again if the server insists on it.
+        armed_for = Instant::never();
+        step(Tick{});
+    });
+}
+
+// -- the end ----------------------------------------------------------------------------------------------------------
+
+void Shell::Impl::end(int code) {
+    if (exit_code) return;
+    exit_code = code;
+    tick.cancel();
+    for (const auto& listening : listeners) {
+        error_code ignored;
+        listening->acceptor.close(ignored);
+        listening->retry.cancel();
+    }
+    for (const auto& [conn, connection] : connections) connection->close();
+    leave_when_idle(std::chrono::steady_clock::now() + kFarewell);
+}
+
+void Shell::Impl::leave_when_idle(std::chrono::steady_clock::time_point at_latest) {
+    const bool idle = std::all_of(connections.begin(), connections.end(),
+                                  [](const auto& entry) { return entry.second->idle(); });
+    if (idle || std::chrono::steady_clock::now() >= at_latest) return io.stop();
+    farewell.expires_after(kFarewellCheck);
+    farewell.async_wait([this, at_latest](const error_code&) { leave_when_idle(at_latest); });
+}
+
+Shell::Shell(ShellOptions options, Server& server, Storage& storage, std::optional<TraceWriter> trace)
+    : impl_(std::make_unique<Impl>(std::move(options), server, storage, std::move(trace))) {}
+Shell::~Shell() = default;
+
+Status Shell::listen() { return impl_->listen(); }
+
+int Shell::run() {
+    Impl& impl = *impl_;
+    std::signal(SIGPIPE, SIG_IGN);
+    impl.wait_for_signal();
+    for (const auto& listening : impl.listeners) impl.accept(*listening);
+    std::vector<std::string> addresses;
+    for (const auto& listening : impl.listeners) {
+        const tcp::endpoint local = listening->acceptor.local_endpoint();
+        addresses.push_back(fmt::format("{} {}:{}", listening->name, local.address().to_string(), local.port()));
+    }
+    log_line(fmt::format("INFO started {} on {}", impl.options.description, fmt::join(addresses, ", ")));
+    // The server's first outputs (its start event, the first connections) need no input of ours.
+    asio::post(impl.io, [&impl] { impl.step(Tick{}); });
+    impl.io.run();
+    return impl.exit_code.value_or(kExitFailed);
+}
+
+}  // namespace highwater::node

@@ -1,0 +1,60 @@
+// The shell of a node: turns sockets, timers and signals into inputs of one Server and performs its Ready in order.
+// Single thread. It decides nothing about replication.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "node/broker/hosts.h"
+#include "node/log/storage.h"
+#include "node/server/server.h"
+#include "node/trace/trace_writer.h"
+
+namespace highwater::node {
+
+struct ShellOptions {
+    /// "broker 1", for the readiness line.
+    std::string description;
+    struct Listener {
+        std::string name;
+        std::string host;  // dotted, or a name of the hosts file
+        std::uint16_t port = 0;
+    };
+    std::vector<Listener> listeners;
+    Hosts hosts;
+    /// Longest request accepted, bytes; kMaxFrameBytes at most.
+    std::size_t request_limit = 0;
+};
+
+/// Every listener's host resolves to an address in 127.0.0.0/8. Errors name the listener.
+Status check_listeners(const ShellOptions& options);
+
+// Exit codes of the process beside 0 and Kafka's 128 + signal.
+inline constexpr int kExitUsage = 64;
+inline constexpr int kExitFailed = 70;
+
+class Shell {
+public:
+    /// Storage and server outlive the shell.
+    Shell(ShellOptions options, Server& server, Storage& storage, std::optional<TraceWriter> trace);
+    ~Shell();
+
+    /// Binds every listener. Errors name listener and address: as check_listeners, or one in use.
+    Status listen();
+    /// Until the server has stopped: 143 after SIGTERM and 130 after SIGINT, as Kafka; 70 if a file could not be
+    /// written or the server ended by itself.
+    int run();
+
+private:
+    struct Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+/// Writes one line to the process log (stdout): time, then `line`, which begins with INFO, WARN or ERROR.
+void log_line(const std::string& line);
+
+}  // namespace highwater::node
