@@ -1,0 +1,321 @@
+// Properties of client histories without a trace: for each a history that is flagged, and a change of it that is not.
+#include <gtest/gtest.h>
+
+#include "tests/checker/builder.h"
+
+namespace highwater::checker {
+namespace {
+
+TEST(LostCommitted, an_acked_record_that_the_final_log_lacks) {
+    HistoryBuilder run;
+    run.produce(0, 9, 1, 0);
+    run.produce(10, 19, 2, 1);
+    Poll& final = run.final({{0, 1}});
+    const Verdict lost = run.judge();
+    EXPECT_EQ(lost.kind, VerdictKind::Invalid);
+    EXPECT_EQ(count(lost, "lost-committed"), 1);
+    EXPECT_EQ(sentence(lost, "lost-committed"), "offset 1 (2) was acked with acks=all at 0.02 s; the final log ends at 1");
+
+    final.records.push_back({1, 2});
+    EXPECT_EQ(run.judge().kind, VerdictKind::Valid);
+}
+
+TEST(LostCommitted, loss_is_allowed_only_with_an_unclean_election_seen_and_enabled) {
+    HistoryBuilder run;
+    run.produce(0, 9, 1, 0);
+    run.produce(10, 19, 2, 1);
+    run.final({{0, 1}});
+    run.history.meta.unclean = true;
+    EXPECT_TRUE(violated(run.judge(), "lost-committed"));
+
+    Observe observe;
+    observe.leader = 3;
+    observe.epoch = 4;
+    observe.unclean = true;
+    run.add<Observe>(100, 100, "observer", observe);
+    const Verdict allowed = run.judge();
+    EXPECT_EQ(allowed.kind, VerdictKind::Valid);
+    EXPECT_EQ(count(allowed, "lost-committed"), 1);
+    EXPECT_EQ(count(allowed, "unclean-election"), 1);
+    EXPECT_TRUE(allowed.anomalies.front().allowed);
+
+    run.history.meta.unclean = false;
+    const Verdict forbidden = run.judge();
+    EXPECT_TRUE(violated(forbidden, "lost-committed"));
+    EXPECT_TRUE(violated(forbidden, "unclean-election"));
+}
+
+TEST(LostCommitted, expired_records_and_unknown_offsets) {
+    HistoryBuilder run;
+    run.produce(0, 9, 1, 0);
+    run.produce(10, 19, 2, kUnknownOffset);
+    Poll& final = run.final({{1, 2}});
+    final.log_start = 1;
+    final.from = 1;
+    EXPECT_EQ(run.judge().kind, VerdictKind::Valid);
+    final.records = {{1, 3}};
+    EXPECT_EQ(count(run.judge(), "lost-committed"), 1);
+}
+
+TEST(LostCommitted, without_a_complete_final_read_unseen_is_unknown) {
+    HistoryBuilder run;
+    run.produce(0, 9, 1, 0);
+    run.produce(10, 19, 2, 1);
+    run.poll(20, 25, {{0, 1}});
+    const Verdict verdict = run.judge();
+    EXPECT_EQ(verdict.kind, VerdictKind::Unknown);
+    EXPECT_EQ(verdict.reasons, std::vector<std::string>{"unseen"});
+    // A later read that covers the offset and shows something else is proof.
+    run.produce(30, 39, 3, kUnknownOffset, Outcome::Info);
+    run.poll(40, 45, {{0, 1}, {1, 3}});
+    EXPECT_EQ(count(run.judge(), "lost-committed"), 1);
+}
+
+TEST(LostCommitted, a_final_read_in_pieces_and_twice) {
+    HistoryBuilder run;
+    run.produce(0, 9, 1, 0);
+    run.produce(10, 19, 2, 1);
+    for (const std::int64_t pass : {8000, 9000}) {
+        Poll& first = run.final({{0, 1}}, pass);
+        first.complete = false;
+        first.high_watermark = 2;
+        Poll& second = run.final({{1, 2}}, pass + 100);
+        second.from = 1;
+    }
+    const Verdict verdict = run.judge();
+    EXPECT_EQ(verdict.kind, VerdictKind::Valid) << sentence(verdict, "lost-committed");
+}
+
+TEST(LostWeak, counted_and_allowed_unless_it_was_read) {
+    HistoryBuilder run;
+    run.produce(0, 9, 1, 0, Outcome::Ok, 1);
+    run.produce(10, 19, 2, 1, Outcome::Ok, 1);
+    run.final({{0, 1}});
+    const Verdict weak = run.judge();
+    EXPECT_EQ(weak.kind, VerdictKind::Valid);
+    EXPECT_EQ(count(weak, "lost-weak"), 1);
+    run.poll(20, 25, {{1, 2}});
+    const Verdict dirty = run.judge();
+    EXPECT_EQ(count(dirty, "lost-weak"), 0);
+    EXPECT_TRUE(violated(dirty, "dirty-read"));
+}
+
+TEST(DirtyRead, a_timed_out_record_that_was_read_and_is_gone) {
+    HistoryBuilder run;
+    run.produce(0, 9, 1, 0);
+    run.produce(10, 19, 2, kUnknownOffset, Outcome::Info);
+    run.poll(20, 25, {{0, 1}, {1, 2}});
+    Poll& final = run.final({{0, 1}});
+    const Verdict verdict = run.judge();
+    EXPECT_TRUE(violated(verdict, "dirty-read"));
+    EXPECT_EQ(evidence(verdict, "read_then_lost"), 1);
+    final.records = {{0, 1}, {1, 2}};
+    EXPECT_EQ(run.judge().kind, VerdictKind::Valid);
+}
+
+TEST(InconsistentOffset, two_visible_values_at_one_offset) {
+    HistoryBuilder run;
+    run.produce(0, 9, 1, 0);
+    Produce& other = run.produce(10, 19, 2, 0);
+    run.final({{0, 1}});
+    EXPECT_TRUE(violated(run.judge(), "inconsistent-offset"));
+    other.acks = 1;  // acknowledged by one replica and never read: not visible
+    const Verdict verdict = run.judge();
+    EXPECT_EQ(count(verdict, "inconsistent-offset"), 0);
+    EXPECT_EQ(verdict.kind, VerdictKind::Valid);
+}
+
+TEST(Phantom, a_value_that_nobody_sent) {
+    HistoryBuilder run;
+    run.produce(0, 9, 1, 0);
+    run.final({{0, 1}, {1, 777}});
+    EXPECT_TRUE(violated(run.judge(), "phantom"));
+    run.history.meta.preexisting_values = {777};
+    EXPECT_EQ(run.judge().kind, VerdictKind::Valid);
+}
+
+TEST(AbortedRead, a_refused_value_that_was_read) {
+    HistoryBuilder run;
+    run.produce(0, 9, 1, 0);
+    run.produce(10, 19, 2, kUnknownOffset, Outcome::Fail).error = "NOT_ENOUGH_REPLICAS";
+    run.final({{0, 1}, {1, 2}});
+    const Verdict verdict = run.judge();
+    EXPECT_TRUE(violated(verdict, "aborted-read"));
+    EXPECT_EQ(evidence(verdict, "rejected"), 1);
+    std::get<Produce>(run.history.operations[1].what).status = Outcome::Info;
+    EXPECT_EQ(run.judge().kind, VerdictKind::Valid);
+}
+
+TEST(Duplicate, forbidden_without_retries_counted_with) {
+    HistoryBuilder run;
+    run.produce(0, 9, 1, 1);
+    run.final({{0, 1}, {1, 1}});
+    EXPECT_TRUE(violated(run.judge(), "duplicate"));
+    run.history.meta.retries = 5;
+    const Verdict counted = run.judge();
+    EXPECT_EQ(counted.kind, VerdictKind::Valid);
+    EXPECT_EQ(count(counted, "duplicate"), 1);
+    run.history.meta.idempotence = true;
+    EXPECT_TRUE(violated(run.judge(), "duplicate"));
+}
+
+Observe view(std::vector<BrokerId> isr) {
+    Observe observe;
+    observe.isr = std::move(isr);
+    observe.leader = 1;
+    observe.replicas = std::vector<BrokerId>{1, 2, 3};
+    return observe;
+}
+
+TEST(AckedBelowMinIsr, only_inside_an_exact_window) {
+    HistoryBuilder run;
+    run.add<Observe>(0, 0, "observer", view({1, 2, 3}));
+    run.add<Observe>(20, 20, "observer", view({1}));
+    run.produce(30, 39, 1, 0);
+    run.final({{0, 1}});
+    EXPECT_TRUE(violated(run.judge(), "acked-below-min-isr"));
+    std::get<Observe>(run.history.operations[1].what).sampled = true;  // proves nothing about the time after
+    EXPECT_EQ(run.judge().kind, VerdictKind::Valid);
+    std::get<Observe>(run.history.operations[1].what).sampled = false;
+    run.add<Observe>(35, 35, "observer", view({1, 2}));
+    EXPECT_EQ(run.judge().kind, VerdictKind::Valid);
+}
+
+TEST(HwRegression, list_offsets_across_and_within_epochs) {
+    HistoryBuilder run;
+    run.produce(0, 9, 1, 0);
+    run.final({{0, 1}});
+    const auto latest = [&](std::int64_t ms, Offset offset, LeaderEpoch epoch) {
+        ListOffsets list;
+        list.offset = offset;
+        list.epoch = epoch;
+        run.add<ListOffsets>(ms, ms + 1, "adm", list);
+    };
+    latest(20, 5, 4);
+    latest(30, 5, 5);
+    latest(31, 5, 5);  // calls that overlap or follow with the same answer are fine
+    EXPECT_EQ(run.judge().kind, VerdictKind::Valid);
+    run.history.operations.pop_back();
+    latest(40, 4, 5);
+    EXPECT_EQ(count(run.judge(), "hw-regression"), 2);  // below epoch 4's answer and below its own earlier one
+    Observe unclean;
+    unclean.leader = 2;
+    unclean.epoch = 5;
+    unclean.unclean = true;
+    run.history.meta.unclean = true;
+    run.add<Observe>(25, 25, "observer", unclean);
+    const Verdict verdict = run.judge();
+    EXPECT_TRUE(violated(verdict, "hw-regression"));  // within epoch 5 there is no excuse
+}
+
+TEST(PollOrder, going_back_and_skipping) {
+    HistoryBuilder run;
+    run.produce(0, 9, 1, 0);
+    run.produce(10, 19, 2, 1);
+    run.produce(20, 29, 3, 2);
+    run.poll(30, 35, {{0, 1}, {1, 2}});
+    Poll& next = run.poll(40, 45, {{2, 3}});
+    next.from = kUnknownOffset;
+    run.final({{0, 1}, {1, 2}, {2, 3}});
+    EXPECT_EQ(run.judge().kind, VerdictKind::Valid);
+    auto& changed = std::get<Poll>(run.history.operations[4].what);
+    changed.records = {{1, 2}, {2, 3}};
+    EXPECT_TRUE(violated(run.judge(), "nonmonotonic-poll"));
+    std::get<Poll>(run.history.operations[3].what).records = {{0, 1}};
+    changed.records = {{2, 3}};
+    EXPECT_TRUE(violated(run.judge(), "poll-skip"));
+    OtherOp seek;
+    seek.op = "seek";
+    seek.json = R"("partition":0,"offset":2)";
+    run.add<OtherOp>(36, 36, "c1", seek);
+    EXPECT_EQ(run.judge().kind, VerdictKind::Valid);
+}
+
+TEST(Stuck, only_after_a_proven_heal) {
+    HistoryBuilder run;
+    run.produce(0, 9, 1, 0);
+    run.final({{0, 1}});
+    Probe probe;
+    probe.detail = "progress";
+    run.add<Probe>(8000, 8000, "runner", probe);
+    EXPECT_TRUE(violated(run.judge(), "stuck"));
+    const Verdict unhealed = check({.history = run.history, .run_reasons = {"not-healed"}});
+    EXPECT_EQ(unhealed.kind, VerdictKind::Unknown);
+    std::get<Probe>(run.history.operations.back().what).ok = true;
+    EXPECT_EQ(run.judge().kind, VerdictKind::Valid);
+}
+
+TEST(Premises, each_reason_makes_the_run_unknown) {
+    HistoryBuilder run;
+    run.produce(0, 9, 1, 0);
+    Poll& final = run.final({{0, 1}});
+    EXPECT_EQ(run.judge().kind, VerdictKind::Valid);
+    EXPECT_EQ(check({.history = run.history, .run_reasons = {"target-unresolved"}}).kind, VerdictKind::Unknown);
+    final.complete = false;
+    EXPECT_EQ(run.judge().reasons, std::vector<std::string>{"final-read-incomplete"});
+    final.complete = true;
+    final.records.clear();
+    final.high_watermark = 0;
+    EXPECT_EQ(run.judge().kind, VerdictKind::Invalid);  // invalid beats unknown: the record is lost
+    EXPECT_EQ(run.judge().reasons, std::vector<std::string>{"vacuous"});
+    Observe observe;
+    observe.replicas = std::vector<BrokerId>{1};
+    run.add<Observe>(1, 1, "observer", observe);
+    const Verdict mismatch = run.judge();
+    EXPECT_EQ(mismatch.kind, VerdictKind::Unknown);  // a failed premise voids even a violation
+    EXPECT_TRUE(mismatch.violations.empty());
+    EXPECT_EQ(count(mismatch, "lost-committed"), 1);
+    EXPECT_EQ(HistoryBuilder().judge().kind, VerdictKind::Unknown);
+}
+
+TEST(Premises, a_path_that_answers_while_it_is_cut) {
+    HistoryBuilder run;
+    run.produce(0, 9, 1, 0);
+    run.final({{0, 1}});
+    FaultOp cut;
+    cut.kind = "cut";
+    cut.status = "ok";
+    cut.paths = {{1, 2}};
+    run.add<FaultOp>(20, 21, "nemesis", cut);
+    Probe probe;
+    probe.ok = true;
+    probe.source = 2;
+    probe.destination = 1;
+    run.add<Probe>(30, 31, "nemesis", probe);  // the other direction
+    EXPECT_EQ(run.judge().kind, VerdictKind::Valid);
+    probe.source = 1;
+    probe.destination = 2;
+    run.add<Probe>(32, 33, "nemesis", probe);
+    EXPECT_EQ(run.judge().reasons, std::vector<std::string>{"fault-not-effective"});
+}
+
+TEST(Evidence, counts_and_expectations) {
+    HistoryBuilder run;
+    FaultOp slow;
+    slow.kind = "delay";
+    slow.id = "slow";
+    slow.status = "ok";
+    run.add<FaultOp>(5, 700, "nemesis", slow);
+    run.add<Observe>(0, 0, "observer", view({1, 2, 3}));
+    run.add<Observe>(600, 600, "observer", view({1, 2}));
+    run.add<Observe>(800, 800, "observer", view({1, 2, 3}));
+    run.produce(10, 400, 1, 0);
+    run.produce(410, 420, 2, kUnknownOffset, Outcome::Info);
+    run.final({{0, 1}});
+    Verdict verdict = run.judge();
+    EXPECT_EQ(evidence(verdict, "acked"), 1);
+    EXPECT_EQ(evidence(verdict, "unknown_outcomes"), 1);
+    EXPECT_EQ(evidence(verdict, "slow-ack@slow"), 1);
+    EXPECT_EQ(evidence(verdict, "isr-shrunk"), 1);
+    EXPECT_EQ(evidence(verdict, "isr-shrunk@slow"), 1);
+    EXPECT_EQ(evidence(verdict, "isr-expanded"), 1);
+    EXPECT_EQ(evidence(verdict, "isr-expanded@slow"), 0);
+    expect_evidence(verdict, {"isr-shrunk", "slow-ack@slow"}, {"session-timeout"});
+    EXPECT_EQ(verdict.kind, VerdictKind::Valid);
+    expect_evidence(verdict, {}, {"isr-shrunk@slow"});
+    EXPECT_EQ(verdict.kind, VerdictKind::Unknown);
+    EXPECT_EQ(verdict.reasons, std::vector<std::string>{"expectation-not-met"});
+}
+
+}  // namespace
+}  // namespace highwater::checker
