@@ -1,0 +1,137 @@
+#include "node/server/broker_server.h"
+
+#include <algorithm>
+
+#include "base/overloaded.h"
+#include "node/server/broker_state.h"
+
+namespace highwater::node {
+namespace {
+
+class BrokerServer final : public Server {
+public:
+    explicit BrokerServer(std::unique_ptr<BrokerState> state) : state_(std::move(state)) {}
+
+    void step(Instant now, std::int64_t wall_ms, const Input& input) override {
+        BrokerState& broker = *state_;
+        broker.now = std::max(broker.now, now);
+        broker.wall_ms = wall_ms;
+        std::visit(overloaded{[&](const Accepted& accepted) {
+                                  broker.inbound.accepted(accepted.conn, accepted.listener, kind_of(accepted.listener));
+                              },
+                              [&](const Connected& connected) {
+                                  each_channel([&](Channel& channel) { channel.connected(broker.now, connected.conn); });
+                              },
+                              [&](const Disconnected& gone) {
+                                  if (broker.inbound.disconnected(gone.conn)) return;
+                                  each_channel([&](Channel& channel) { channel.disconnected(broker.now, gone.conn, gone.reason); });
+                              },
+                              [&](const FrameReceived& frame) { received(frame); }, [](const Tick&) {},
+                              [&](const StopRequested&) { broker.begin_shutdown(); }},
+                   input);
+        run_timers();
+        broker.settle();
+    }
+
+    Ready take_ready() override { return state_->outbox.take(); }
+
+    [[nodiscard]] Instant deadline() const override {
+        const BrokerState& broker = *state_;
+        if (broker.phase == BrokerPhase::Stopped) return Instant::never();
+        Instant next = broker.lifecycle_deadline();
+        for (const DelayedProduce& produce : broker.produces) next = std::min(next, produce.expires);
+        for (const DelayedFetch& fetch : broker.fetches) next = std::min(next, fetch.expires);
+        for (const auto& [leader, fetcher] : broker.fetchers) {
+            if (fetcher.channel) next = std::min(next, fetcher.channel->deadline());
+            for (const auto& [name, until] : fetcher.backing_off) next = std::min(next, until);
+        }
+        if (broker.alter.idle() && broker.next_alter > broker.now) next = std::min(next, broker.next_alter);
+        return next;
+    }
+
+private:
+    [[nodiscard]] wire::ListenerKind kind_of(const std::string& listener) const {
+        return listener == state_->config.inter_broker_listener ? wire::ListenerKind::Internal : wire::ListenerKind::Client;
+    }
+
+    template <class Act>
+    void each_channel(Act act) {
+        BrokerState& broker = *state_;
+        for (Channel* channel : {&broker.registration, &broker.metadata, &broker.alter, &broker.forwarding}) act(*channel);
+        for (auto& [leader, fetcher] : broker.fetchers) {
+            if (fetcher.channel) act(*fetcher.channel);
+        }
+    }
+
+    void received(const FrameReceived& frame) {
+        BrokerState& broker = *state_;
+        if (broker.inbound.knows(frame.conn)) return broker.handle_frame(frame.conn, frame.payload);
+        each_channel([&](Channel& channel) { channel.frame(broker.now, frame.conn, frame.payload); });
+    }
+
+    void run_timers() {
+        BrokerState& broker = *state_;
+        if (broker.phase == BrokerPhase::Stopped) return;
+        each_channel([&](Channel& channel) { channel.tick(broker.now); });
+        broker.run_lifecycle();
+        if (broker.now >= broker.next_isr_tick) {
+            broker.next_isr_tick = broker.now + broker.config.replica_lag_time_max / 2;
+            for (auto& [name, held] : broker.partitions) held->tick(broker.now);
+        }
+        if (broker.now >= broker.next_checkpoint) {
+            broker.next_checkpoint = broker.now + broker.config.high_watermark_checkpoint_interval;
+            broker.write_checkpoint();
+        }
+    }
+
+    std::unique_ptr<BrokerState> state_;
+};
+
+}  // namespace
+
+void BrokerState::settle() {
+    // One change sets off the next: a fetch moves the high watermark, which finishes a produce and wakes a consumer.
+    // Bounded, because each round answers what was waiting.
+    expire_produces();
+    finish_produces();
+    look_at_fetches();
+    finish_produces();
+    send_proposals();
+    run_fetchers();
+    for (auto& [name, held] : partitions) {
+        for (PartitionEvent& event : held->take_events()) outbox.event(std::move(event));
+    }
+}
+
+void BrokerState::write_checkpoint() {
+    OffsetCheckpoint checkpoint = loaded_checkpoint;
+    for (const auto& [name, held] : partitions) {
+        checkpoint[name] = held->high_watermark();
+        outbox.event(ServerEvent{CheckpointWritten{name, held->high_watermark()}});
+    }
+    outbox.file(kReplicationOffsetCheckpoint, format_offset_checkpoint(checkpoint));
+}
+
+Result<std::unique_ptr<Server>> make_broker_server(Instant now, std::int64_t wall_ms, NodeConfig config, Storage& storage, Rng rng) {
+    auto meta = load_meta_properties(storage, config, rng);
+    if (!meta) return tl::make_unexpected(meta.error());
+    auto state = std::make_unique<BrokerState>(std::move(config), *meta, storage, rng);
+    const auto text = storage.read_file(kReplicationOffsetCheckpoint);
+    if (!text) return tl::make_unexpected(text.error());
+    if (text->has_value()) {
+        auto checkpoint = parse_offset_checkpoint(as_text(**text), kReplicationOffsetCheckpoint);
+        if (!checkpoint) return tl::make_unexpected(checkpoint.error());
+        state->loaded_checkpoint = std::move(*checkpoint);
+    }
+    state->now = now;
+    state->wall_ms = wall_ms;
+    state->start();
+    return std::make_unique<BrokerServer>(std::move(state));
+}
+
+Result<std::unique_ptr<Server>> make_server(Instant now, std::int64_t wall_ms, NodeConfig config, Storage& storage, Rng rng) {
+    return config.is_controller ? make_controller_server(now, wall_ms, std::move(config), storage, rng)
+                                : make_broker_server(now, wall_ms, std::move(config), storage, rng);
+}
+
+}  // namespace highwater::node

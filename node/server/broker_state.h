@@ -1,0 +1,178 @@
+// What the broker's files share. Only node/server includes this.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/rng.h"
+#include "node/controller/metadata_image.h"
+#include "node/log/checkpoint.h"
+#include "node/replica/partition.h"
+#include "node/server/channel.h"
+#include "node/server/config.h"
+#include "node/server/inbound.h"
+#include "node/server/meta_properties.h"
+#include "node/server/outbox.h"
+#include "wire/messages/create_topics.h"
+#include "wire/messages/fetch.h"
+#include "wire/messages/list_offsets.h"
+#include "wire/messages/metadata.h"
+#include "wire/messages/produce.h"
+
+namespace highwater::node {
+
+/// A Produce whose answer waits for partitions (acks=all).
+struct DelayedProduce {
+    RequestId request;
+    std::int16_t version = 0;
+    std::int32_t correlation_id = 0;
+    Instant expires;
+    wire::ProduceResponse response;
+    struct Waiting {
+        TopicPartition partition;
+        ProduceTicket ticket = 0;
+        std::size_t topic_index = 0;
+        std::size_t partition_index = 0;
+    };
+    std::vector<Waiting> waiting;
+};
+
+/// A Fetch that found too little and waits for more, of a consumer or a follower.
+struct DelayedFetch {
+    RequestId request;
+    std::int16_t version = 0;
+    std::int32_t correlation_id = 0;
+    Instant expires;
+    wire::FetchRequest fetch;
+    /// Revisions of its partitions when it was last read.
+    std::map<TopicPartition, std::uint64_t> seen;
+};
+
+/// The followers of one leader share a connection to it.
+struct Fetcher {
+    BrokerId leader = kNoBroker;
+    Endpoint endpoint;
+    std::unique_ptr<Channel> channel;
+    /// What the request in flight asked, by partition.
+    std::map<TopicPartition, FetchPosition> asked;
+    std::map<TopicPartition, Instant> backing_off;
+};
+
+/// Brokers as the newest applied metadata has them.
+class ImageView final : public ClusterView {
+public:
+    explicit ImageView(const MetadataImage& image) : image_(image) {}
+    [[nodiscard]] std::optional<BrokerView> broker(BrokerId id) const override;
+
+private:
+    const MetadataImage& image_;
+};
+
+enum class BrokerPhase : std::uint8_t { Registering, Starting, Running, ShuttingDown, Stopped };
+
+struct BrokerState {
+    BrokerState(NodeConfig config_, MetaProperties meta_, Storage& storage_, Rng rng_);
+
+    NodeConfig config;
+    MetaProperties meta;
+    Storage& storage;
+    Rng rng;
+    Outbox outbox;
+    Inbound inbound{outbox};
+    Instant now;
+    std::int64_t wall_ms = 0;
+
+    // -- lifecycle.cc
+    BrokerPhase phase = BrokerPhase::Registering;
+    Uuid incarnation;
+    BrokerEpoch broker_epoch = kUnknownBrokerEpoch;
+    Channel registration;  // registration and heartbeats
+    Channel metadata;      // __cluster_metadata, as a raft observer
+    Channel alter;         // AlterPartition
+    Channel forwarding;    // CreateTopics of clients
+    Instant next_register{0};
+    Instant next_heartbeat{0};
+    Instant next_metadata_fetch{0};
+    Instant next_alter{0};
+    Instant shutdown_gives_up = Instant::never();
+    void start();
+    void run_lifecycle();
+    void send_registration();
+    void send_heartbeat();
+    void begin_shutdown();
+    void finish_shutdown(bool clean);
+    [[nodiscard]] Instant lifecycle_deadline() const;
+
+    // -- metadata_replay.cc
+    MetadataImage image;
+    ImageView view{image};
+    LeaderEpoch metadata_epoch = kNoEpoch;
+    void fetch_metadata();
+    void apply_metadata_bytes(const Bytes& records);
+    void apply_image();
+    void apply_partition(const TopicImage& topic, std::int32_t index);
+    [[nodiscard]] std::int32_t min_isr_of(const TopicImage& topic) const;
+
+    // -- partitions
+    std::map<TopicPartition, std::unique_ptr<Partition>> partitions;
+    OffsetCheckpoint loaded_checkpoint;
+    Instant next_isr_tick{0};
+    Instant next_checkpoint{0};
+    [[nodiscard]] Partition* partition(const TopicPartition& name);
+    void write_checkpoint();
+    /// Events, finished produces, proposals, delayed fetches: everything that a partition's change sets off.
+    void settle();
+
+    // -- alter_partition_sender.cc
+    struct Proposed {
+        TopicPartition partition;
+        AlterPartitionProposal proposal;
+    };
+    std::vector<Proposed> alter_in_flight;
+    void send_proposals();
+    void proposals_answered(const Result<BytesView>& frame);
+
+    // -- requests.cc
+    struct QueuedForward {
+        RequestId request;
+        std::int16_t version = 0;
+        std::int32_t correlation_id = 0;
+        wire::CreateTopicsRequest body;
+    };
+    std::vector<QueuedForward> forwards;
+    void handle_frame(ConnId conn, const Bytes& payload);
+    void handle_metadata(const RequestId& id, const wire::RequestHeader& header, const wire::MetadataRequest& request,
+                         const std::string& listener);
+    void handle_list_offsets(const RequestId& id, const wire::RequestHeader& header, const wire::ListOffsetsRequest& request);
+    void forward_next();
+
+    // -- produce.cc
+    std::vector<DelayedProduce> produces;
+    void handle_produce(const RequestId& id, const wire::RequestHeader& header, const wire::ProduceRequest& request);
+    void finish_produces();
+    void expire_produces();
+    void answer_produce(DelayedProduce& produce);
+
+    // -- fetch.cc
+    std::vector<DelayedFetch> fetches;
+    void handle_fetch(const RequestId& id, const wire::RequestHeader& header, wire::FetchRequest request);
+    void look_at_fetches();
+    struct FetchRead {
+        wire::FetchResponse response;
+        std::size_t bytes = 0;
+        /// An error, a divergence or anything else that must be told at once.
+        bool urgent = false;
+    };
+    [[nodiscard]] FetchRead read_fetch(const wire::FetchRequest& fetch, std::int16_t version, bool update_state);
+
+    // -- fetchers.cc
+    std::map<BrokerId, Fetcher> fetchers;
+    void run_fetchers();
+    void send_fetch(Fetcher& fetcher);
+    void fetch_answered(BrokerId leader, const Result<BytesView>& frame, std::int32_t correlation_id);
+};
+
+}  // namespace highwater::node

@@ -1,0 +1,13 @@
+// How brokers read the metadata log: by Fetch, at the version and topic id that Kafka uses between its processes.
+#pragma once
+
+#include "base/uuid.h"
+
+namespace highwater::node {
+
+/// Fetch between our processes: topic ids, ReplicaState with the broker epoch.
+inline constexpr std::int16_t kInternalFetchVersion = 17;
+/// Kafka's fixed id of __cluster_metadata: AAAAAAAAAAAAAAAAAAAAAQ.
+inline constexpr Uuid kClusterMetadataTopicId{{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1}};
+
+}  // namespace highwater::node
