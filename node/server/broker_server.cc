@@ -1,4 +1,4 @@
-#include "node/server/broker_server.h"
+#include "node/server/make_server.h"
 
 #include <algorithm>
 

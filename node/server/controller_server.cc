@@ -3,7 +3,7 @@
 
 #include "base/overloaded.h"
 #include "node/controller/controller.h"
-#include "node/server/broker_server.h"
+#include "node/server/make_server.h"
 #include "node/server/cluster_metadata.h"
 #include "node/server/inbound.h"
 #include "node/server/meta_properties.h"

@@ -1,4 +1,5 @@
-// A whole broker behind the Server interface; its rules are in the files that broker_state.h lists.
+// Makes the server that a configuration asks for; the rules of each are in the files that broker_state.h and
+// controller_server.cc name.
 #pragma once
 
 #include <memory>
