@@ -47,6 +47,7 @@ Verdict check(const CheckInput& input) {
         check_duplicate(context, findings);
         check_poll_order(context, findings);
         check_append_order(context, findings);
+        check_acked_not_visible(context, findings);
         check_min_isr(context, findings);
         check_unclean_election(context, findings);
         check_hw_regression(context, findings);

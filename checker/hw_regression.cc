@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <tuple>
 
 #include "checker/properties.h"
@@ -53,6 +54,10 @@ private:
     void collect() {
         for (std::size_t op = 0; op < context_.history.operations.size(); ++op) {
             const Operation& operation = context_.operation(op);
+            if (const auto* observe = std::get_if<Observe>(&operation.what);
+                observe != nullptr && observe->partition == number_ && !observe->sampled && observe->leader) {
+                exact_views_.push_back(&operation);
+            }
             const auto* list = std::get_if<ListOffsets>(&operation.what);
             if (list == nullptr || list->partition != number_ || list->which != "latest") continue;
             if (list->status != Outcome::Ok || list->offset == kUnknownOffset) continue;
@@ -106,7 +111,7 @@ private:
     /// An answer without an epoch, given while an exact view names the leader: everything that a leader had shown or
     /// acknowledged before is below it, unless an unclean election was seen.
     void proven_by_views() {
-        if (untold_.empty() || trace_.unclean_seen()) return;
+        if (untold_.empty() || exact_views_.empty() || trace_.unclean_seen()) return;
         for (const Answer& answer : untold_) {
             if (!under_exact_view(answer)) continue;
             Answer highest;
@@ -129,11 +134,14 @@ private:
     [[nodiscard]] bool under_exact_view(const Answer& answer) const {
         const auto& list = std::get<ListOffsets>(context_.operation(answer.op).what);
         const Observe* view = nullptr;
-        for (const Operation& operation : context_.history.operations) {
-            const auto* observe = std::get_if<Observe>(&operation.what);
-            if (observe == nullptr || observe->partition != number_ || observe->sampled || !observe->leader) continue;
-            if (operation.completed < answer.invoked) view = observe;
-            else if (operation.invoked <= answer.completed) return false;
+        Instant since{std::numeric_limits<std::int64_t>::min()};
+        for (const Operation* operation : exact_views_) {
+            if (operation->completed < answer.invoked) {
+                if (operation->completed >= since) view = &std::get<Observe>(operation->what);
+                since = std::max(since, operation->completed);
+            } else if (operation->invoked <= answer.completed) {
+                return false;
+            }
         }
         return view != nullptr && (list.broker == kNoBroker || list.broker == *view->leader);
     }
@@ -166,6 +174,7 @@ private:
     const PartitionHistory& partition_;
     std::int32_t number_;
     const PartitionTrace& trace_;
+    std::vector<const Operation*> exact_views_;
     std::vector<Answer> told_;
     std::vector<Answer> untold_;
 };

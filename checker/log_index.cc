@@ -237,7 +237,8 @@ private:
             sightings.push_back({append.offset, append.value, append.op, by});
         }
         for (const Read& read : partition.reads_) {
-            const bool final = std::find(final_ops.begin(), final_ops.end(), read.op) != final_ops.end();
+            const bool final = read.poll->final &&
+                               std::find(final_ops.begin(), final_ops.end(), read.op) != final_ops.end();
             // What only an incomplete final read saw was seen all the same.
             const auto by = final ? Sighting::By::Final : Sighting::By::Read;
             for (const ReadRecord& record : read.poll->records) {

@@ -24,7 +24,9 @@ void check_topic(const Context& context, Findings& findings) {
     for (const Operation& operation : context.history.operations) {
         const auto* observe = std::get_if<Observe>(&operation.what);
         if (observe == nullptr) continue;
-        if (observe->replicas && static_cast<std::int32_t>(observe->replicas->size()) != meta.replication_factor) {
+        // No replicas at all: the topic is not there yet.
+        const bool told = observe->replicas && !observe->replicas->empty();
+        if (told && static_cast<std::int32_t>(observe->replicas->size()) != meta.replication_factor) {
             findings.reason("topic-mismatch", fmt::format("partition {} has replicas {}, not {} of them", observe->partition,
                                                           ids_text(*observe->replicas), meta.replication_factor));
         }

@@ -20,6 +20,7 @@ void check_poll_order(const Context& context, Findings& findings);
 void check_append_order(const Context& context, Findings& findings);
 
 // What leaders knew and did.
+void check_acked_not_visible(const Context& context, Findings& findings);
 /// acked-below-min-isr, min-isr-not-refused, visible-under-min-isr.
 void check_min_isr(const Context& context, Findings& findings);
 void check_unclean_election(const Context& context, Findings& findings);

@@ -231,6 +231,62 @@ TEST(PollOrder, going_back_and_skipping) {
     EXPECT_EQ(run.judge().kind, VerdictKind::Valid);
 }
 
+TEST(AppendOrder, an_ack_that_returned_before_a_lower_record_was_sent) {
+    HistoryBuilder run;
+    Produce& first = run.produce(10, 19, 1, 0);
+    run.produce(0, 9, 2, 1);
+    run.final({{0, 1}, {1, 2}});
+    const Verdict verdict = run.judge();
+    EXPECT_TRUE(violated(verdict, "out-of-order-ack"));
+    EXPECT_EQ(sentence(verdict, "out-of-order-ack"), "offset 1 (2) was acked at 0.01 s, but offset 0 (1) below it was only sent at 0.01 s");
+    run.history.operations[0].invoked = HistoryBuilder::at(9);  // closed intervals: equal stamps are concurrent
+    EXPECT_EQ(run.judge().kind, VerdictKind::Valid);
+    run.history.operations[0].invoked = HistoryBuilder::at(10);
+    std::get<Produce>(run.history.operations[1].what).status = Outcome::Info;  // may land at any later time
+    EXPECT_EQ(run.judge().kind, VerdictKind::Valid);
+    std::get<Produce>(run.history.operations[1].what).status = Outcome::Ok;
+    run.history.meta.retries = 3;  // the acknowledged attempt may be a later one
+    EXPECT_EQ(run.judge().kind, VerdictKind::Valid);
+    first.status = Outcome::Info;
+    run.history.meta.retries = 0;
+    EXPECT_TRUE(violated(run.judge(), "out-of-order-ack"));
+}
+
+TEST(AppendOrder, a_read_before_its_append_was_sent) {
+    HistoryBuilder run;
+    run.produce(10, 19, 1, 0);
+    run.poll(0, 5, {{0, 1}});
+    run.final({{0, 1}});
+    EXPECT_TRUE(violated(run.judge(), "read-from-future"));
+    run.history.operations[1].completed = HistoryBuilder::at(12);
+    EXPECT_EQ(run.judge().kind, VerdictKind::Valid);
+}
+
+TEST(AppendOrder, stale_reads_are_judged_on_request_only) {
+    HistoryBuilder run;
+    run.produce(0, 9, 1, 0);
+    run.produce(10, 19, 2, 1);
+    run.poll(30, 35, {{0, 1}}).high_watermark = 1;
+    run.final({{0, 1}, {1, 2}});
+    EXPECT_EQ(run.judge().kind, VerdictKind::Valid);
+    run.history.meta.reads = "linearizable";
+    EXPECT_TRUE(violated(run.judge(), "stale-read"));
+    std::get<Poll>(run.history.operations[2].what).high_watermark = 2;  // cut short by its size
+    EXPECT_EQ(run.judge().kind, VerdictKind::Valid);
+}
+
+TEST(AppendOrder, numbered_records_keep_their_order_with_idempotence) {
+    HistoryBuilder run;
+    run.produce(0, 90, 1, 1).sequence = 0;
+    run.produce(1, 90, 2, 0).sequence = 1;
+    run.final({{0, 2}, {1, 1}});
+    run.history.meta.max_in_flight = 5;
+    EXPECT_EQ(run.judge().kind, VerdictKind::Valid);
+    EXPECT_EQ(count(run.judge(), "out-of-order-ack"), 1);
+    run.history.meta.idempotence = true;
+    EXPECT_TRUE(violated(run.judge(), "out-of-order-ack"));
+}
+
 TEST(Stuck, only_after_a_proven_heal) {
     HistoryBuilder run;
     run.produce(0, 9, 1, 0);

@@ -112,6 +112,20 @@ TEST(DirtyRead, served_at_or_above_the_high_watermark) {
     EXPECT_TRUE(violated(quiet.judge(), "dirty-read"));
 }
 
+TEST(AckedNotVisible, a_later_high_watermark_of_the_same_office_below_the_ack) {
+    QuietRun quiet;
+    quiet.trace.acks(15, 1, 5, 0, 0, {1, 2});
+    TraceEvent& serve = quiet.trace.line(35, 1, TraceKind::Serve);
+    serve.role = "leader";
+    serve.epoch = 5;
+    serve.from = 0;
+    serve.to = 0;
+    serve.high_watermark = 0;
+    EXPECT_TRUE(violated(quiet.judge(), "acked-not-visible"));
+    serve.epoch = 6;  // another office may begin lower
+    EXPECT_EQ(quiet.judge().kind, VerdictKind::Valid);
+}
+
 TEST(AckedBelowMinIsr, by_the_leaders_own_line) {
     QuietRun quiet;
     TraceEvent& ack = quiet.trace.acks(15, 1, 5, 0, 0, {1, 2});
