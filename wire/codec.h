@@ -5,7 +5,8 @@
 
 namespace highwater::wire {
 
-/// The message body in `version`, which must be one of Message::kVersions. Fields that the version lacks are left out.
+/// The message body in `version`, which must be one of Message::kVersions. Fields that the version lacks are left
+/// out. Versions that are not flexible carry at most 32,767 bytes of a string; the rest is cut off.
 template <class Message>
 Bytes encode(const Message& message, std::int16_t version);
 /// Errors name message, version, field and byte offset. Bytes left over are an error.

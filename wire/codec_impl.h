@@ -21,6 +21,9 @@ struct IsOptional : std::false_type {};
 template <class T>
 struct IsOptional<std::optional<T>> : std::true_type {};
 
+/// Most bytes of a string in a version that is not flexible.
+inline constexpr std::size_t kMaxShortString = 0x7FFF;
+
 // -- encoding -------------------------------------------------------------------------------------------------------
 
 class Encoder {
@@ -74,12 +77,14 @@ private:
             else out.i32(static_cast<std::int32_t>(value.size()));
             out.raw(value);
         } else if constexpr (std::is_same_v<T, std::string>) {
-            if (flexible_) out.uvarint(value.size() + 1);
-            else {
-                HW_ASSERT(value.size() <= 0x7FFF, "string of {} bytes", value.size());
-                out.i16(static_cast<std::int16_t>(value.size()));
+            if (flexible_) {
+                out.uvarint(value.size() + 1);
+                return out.raw(as_bytes_view(value));
             }
-            out.raw(as_bytes_view(value));
+            // An error message may quote a name that itself filled its request: cut, as a peer must not stop us.
+            const std::string_view carried = std::string_view(value).substr(0, kMaxShortString);
+            out.i16(static_cast<std::int16_t>(carried.size()));
+            out.raw(as_bytes_view(carried));
         } else if constexpr (std::is_same_v<T, Uuid>) out.raw(value.bytes);
         else if constexpr (std::is_enum_v<T>) this->value(out, static_cast<std::underlying_type_t<T>>(value), false);
         else if constexpr (std::is_same_v<T, bool>) out.u8(value ? 1 : 0);

@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <limits>
+
+#include "base/assert.h"
+
 namespace highwater::wire {
 namespace {
 
@@ -22,12 +26,31 @@ bool flexible(ApiKey key, std::int16_t version) {
 
 }  // namespace
 
+Bytes with_length_prefix(BytesView frame) {
+    HW_ASSERT(frame.size() <= std::numeric_limits<std::int32_t>::max(), "frame of {} bytes", frame.size());
+    ByteWriter out;
+    out.u32(static_cast<std::uint32_t>(frame.size()));
+    out.raw(frame);
+    return out.take();
+}
+
+Result<std::size_t> read_length_prefix(BytesView bytes, std::size_t limit) {
+    ByteReader in(bytes);
+    const std::int32_t length = in.i32();
+    if (in.failed()) return failure(fmt::format("{} bytes are too few for a frame's length", bytes.size()));
+    if (length < 0 || static_cast<std::size_t>(length) > limit) {
+        return failure(fmt::format("a frame of {} bytes; at most {} are taken", length, limit));
+    }
+    return static_cast<std::size_t>(length);
+}
+
 void write_request_header(ByteWriter& out, const RequestHeader& header) {
     out.i16(static_cast<std::int16_t>(header.api_key));
     out.i16(header.api_version);
     out.i32(header.correlation_id);
     // The client id stays a non-compact nullable string in header v2 too.
     if (header.client_id) {
+        HW_ASSERT(header.client_id->size() <= 0x7FFF, "client id of {} bytes", header.client_id->size());
         out.i16(static_cast<std::int16_t>(header.client_id->size()));
         out.raw(as_bytes_view(*header.client_id));
     } else {
@@ -56,6 +79,8 @@ Result<RequestFrame> decode_request_header(BytesView frame) {
     in.raw(8);
     if (const std::int16_t size = in.i16(); size >= 0) {
         header->client_id = std::string(as_text(in.raw(static_cast<std::size_t>(size))));
+    } else if (size < -1) {
+        return failure(fmt::format("{} v{}: a client id of {} bytes", api_name(header->api_key), header->api_version, size));
     }
     // ApiVersions of a version beyond our table is still answered, so its header must be readable.
     if (flexible(header->api_key, header->api_version)) skip_tagged_fields(in);

@@ -1,4 +1,4 @@
-// Requests and responses with their headers, as one frame without its int32 length prefix.
+// Requests and responses with their headers, as one frame; on a socket an int32 length goes before it.
 // Header versions: request v1 before a message's flexible version, v2 from it on; response v0 and v1; the response to
 // ApiVersions always has v0, so that a client that knows less can still read it.
 #pragma once
@@ -27,6 +27,12 @@ struct ResponseFrame {
     std::int32_t correlation_id = 0;
     BytesView body;
 };
+
+/// What a socket carries before each frame: its length, which does not count these four bytes.
+inline constexpr std::size_t kLengthPrefixSize = 4;
+Bytes with_length_prefix(BytesView frame);
+/// The length announced by the first four bytes. Errors: fewer than four, negative, more than `limit` bytes.
+Result<std::size_t> read_length_prefix(BytesView bytes, std::size_t limit);
 
 void write_request_header(ByteWriter& out, const RequestHeader& header);
 /// Errors: too short, or an API that api_table does not know (then its header version is unknown too).

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "base/assert.h"
 #include "base/crc32c.h"
@@ -13,6 +14,8 @@ namespace {
 constexpr std::size_t kEpochAt = 12;
 constexpr std::size_t kCrcAt = 17;
 constexpr std::size_t kCrcFrom = 21;
+/// Beyond it, base offset + last offset delta + 1 could overflow.
+constexpr Offset kMaxBaseOffset = std::numeric_limits<Offset>::max() - (Offset{1} << 31U);
 
 void write_optional_bytes(ByteWriter& out, const std::optional<Bytes>& bytes) {
     if (!bytes) return out.varint(-1);
@@ -38,6 +41,7 @@ Bytes encode_record(const Record& record, std::int64_t base_timestamp, std::int6
 
 std::optional<Bytes> read_optional_bytes(ByteReader& in) {
     const std::int64_t size = in.varint();
+    if (size < -1) in.fail();
     if (size < 0) return std::nullopt;
     const BytesView raw = in.raw(static_cast<std::size_t>(size));
     return Bytes(raw.begin(), raw.end());
@@ -46,8 +50,11 @@ std::optional<Bytes> read_optional_bytes(ByteReader& in) {
 Record read_record(ByteReader& in, const BatchHeader& header) {
     Record record;
     in.i8();
-    record.timestamp = header.base_timestamp + in.varint();
-    record.offset = header.base_offset + in.varint();
+    if (__builtin_add_overflow(header.base_timestamp, in.varint(), &record.timestamp)) in.fail();
+    if (header.log_append_time()) record.timestamp = header.max_timestamp;
+    const std::int64_t offset_delta = in.varint();
+    if (offset_delta < 0 || offset_delta > header.last_offset_delta) in.fail();
+    else record.offset = header.base_offset + offset_delta;
     record.key = read_optional_bytes(in);
     record.value = read_optional_bytes(in);
     const std::int64_t headers = in.varint();
@@ -76,7 +83,7 @@ Bytes encode_batch(const BatchSpec& spec) {
     out.i32(spec.leader_epoch);
     out.i8(2);
     out.u32(0);  // CRC, known below
-    out.i16(spec.control ? 0x20 : 0);
+    out.i16(static_cast<std::int16_t>((spec.transactional ? 0x10 : 0) | (spec.control ? 0x20 : 0)));
     out.i32(static_cast<std::int32_t>(spec.records.size()) - 1);
     out.i64(base_timestamp);
     out.i64(max_timestamp);
@@ -116,6 +123,10 @@ Result<BatchHeader> read_batch_header(BytesView bytes) {
     if (header.batch_length < static_cast<std::int32_t>(kBatchHeaderSize - kBatchPrefixSize)) {
         return failure(fmt::format("record batch at offset {} has length {}", header.base_offset, header.batch_length));
     }
+    if (header.base_offset < 0 || header.base_offset > kMaxBaseOffset || header.last_offset_delta < 0) {
+        return failure(fmt::format("record batch at offset {} has last offset delta {}", header.base_offset,
+                                   header.last_offset_delta));
+    }
     return header;
 }
 
@@ -129,8 +140,7 @@ Result<BatchHeader> validate_batch(BytesView bytes) {
     }
     const std::uint32_t crc = crc32c(bytes.subspan(kCrcFrom, header->size() - kCrcFrom));
     if (crc != header->crc) return failure(fmt::format("{} has CRC {:08x}, its bytes give {:08x}", name, header->crc, crc));
-    if (header->base_offset < 0 || header->last_offset_delta < 0 || header->count < 0 ||
-        header->count > header->last_offset_delta + 1) {
+    if (header->count < 0 || header->count > std::int64_t{header->last_offset_delta} + 1) {
         return failure(fmt::format("{} has {} records and last offset delta {}", name, header->count, header->last_offset_delta));
     }
     return header;
@@ -163,6 +173,10 @@ Result<std::vector<Record>> decode_records(BytesView batch) {
         records.push_back(read_record(in, *header));
         if (in.failed() || size < 0 || in.position() - begin != static_cast<std::size_t>(size)) {
             return failure(fmt::format("record {} of the batch at offset {} is malformed", i, header->base_offset));
+        }
+        if (i > 0 && records[records.size() - 2].offset >= records.back().offset) {
+            return failure(fmt::format("record {} of the batch at offset {} has offset {}, not above the one before", i,
+                                       header->base_offset, records.back().offset));
         }
     }
     if (!in.at_end()) return failure(fmt::format("the batch at offset {} has bytes after its records", header->base_offset));

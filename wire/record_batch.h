@@ -42,6 +42,8 @@ struct BatchHeader {
     /// Whole batch in bytes, prefix included.
     [[nodiscard]] std::size_t size() const { return kBatchPrefixSize + static_cast<std::size_t>(batch_length); }
     [[nodiscard]] Compression compression() const { return static_cast<Compression>(attributes & 0x07); }
+    /// The broker's clock at the append stamped all records: their time is max_timestamp.
+    [[nodiscard]] bool log_append_time() const { return (attributes & 0x08) != 0; }
     [[nodiscard]] bool transactional() const { return (attributes & 0x10) != 0; }
     [[nodiscard]] bool control() const { return (attributes & 0x20) != 0; }
 };
@@ -68,14 +70,15 @@ struct BatchSpec {
     std::int16_t producer_epoch = -1;
     std::int32_t base_sequence = -1;
     bool control = false;
+    bool transactional = false;
     /// Offsets are base_offset + index; only timestamp, key, value and headers of each record are used.
     std::vector<Record> records;
 };
 /// At least one record.
 Bytes encode_batch(const BatchSpec& spec);
 
-/// The header of the batch at the beginning of `bytes`. Errors: fewer than 61 bytes, a length below the header's.
-/// Neither magic nor CRC is checked.
+/// The header of the batch at the beginning of `bytes`. Errors: fewer than 61 bytes, a length below the header's,
+/// offsets below 0 or beyond what an Offset holds. Neither magic nor CRC is checked.
 Result<BatchHeader> read_batch_header(BytesView bytes);
 /// The whole batch `bytes` begins with: complete, magic 2, CRC, counts that agree. Errors say which.
 Result<BatchHeader> validate_batch(BytesView bytes);
@@ -88,7 +91,8 @@ struct BatchView {
 /// Splits complete batches; a partial one at the end is left out, as in Fetch responses. Errors: a malformed header.
 Result<std::vector<BatchView>> split_batches(BytesView bytes);
 
-/// Errors: compressed (the records cannot be seen), malformed.
+/// The records of one whole batch, validated first. Errors: what validate_batch says, compressed (the records cannot be
+/// seen), a malformed record, offsets that do not grow within the batch's own range.
 Result<std::vector<Record>> decode_records(BytesView batch);
 
 /// Writes base offset and leader epoch into the batch that begins at `at`; the CRC stays valid.
