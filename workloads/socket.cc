@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <utility>
 
@@ -27,6 +28,7 @@ std::string_view socket_failure_name(SocketFailure failure) {
         case SocketFailure::Lost: return "connection lost";
         case SocketFailure::Timeout: return "client timeout";
         case SocketFailure::Oversized: return "oversized frame";
+        case SocketFailure::Malformed: return "malformed response";
     }
     return "?";
 }

@@ -18,7 +18,7 @@ struct SocketAddress {
 };
 
 /// How far a call came before it failed: decides whether a request may have been executed.
-enum class SocketFailure : std::uint8_t { Refused, ConnectTimeout, Lost, Timeout, Oversized };
+enum class SocketFailure : std::uint8_t { Refused, ConnectTimeout, Lost, Timeout, Oversized, Malformed };
 std::string_view socket_failure_name(SocketFailure failure);
 
 class Socket {

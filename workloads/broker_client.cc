@@ -1,0 +1,204 @@
+#include "workloads/broker_client.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "wire/frame.h"
+#include "wire/messages/fetch.h"
+#include "wire/messages/list_offsets.h"
+#include "wire/messages/produce.h"
+#include "wire/record_batch.h"
+
+namespace highwater::workloads {
+namespace {
+
+// The highest versions that our node and Apache Kafka 4.x both offer to clients.
+constexpr std::int16_t kProduceVersion = 7;
+constexpr std::int16_t kFetchVersion = 11;
+constexpr std::int16_t kListOffsetsVersion = 5;
+constexpr std::int16_t kMetadataVersion = 8;
+constexpr std::int16_t kCreateTopicsVersion = 4;
+
+}  // namespace
+
+Bytes encode_value(const std::string& run_id, Value value) {
+    const std::string text = run_id + ":" + value_text(value);
+    return {text.begin(), text.end()};
+}
+
+Value decode_value(const std::string& run_id, BytesView bytes, Offset offset) {
+    // Negative values are nobody's: the checker calls them phantoms.
+    const Value foreign = -1 - offset;
+    std::string_view text = as_text(bytes);
+    const std::string prefix = run_id + ":p";
+    if (!text.starts_with(prefix)) return foreign;
+    text.remove_prefix(prefix.size());
+    std::int64_t producer = 0;
+    std::int64_t n = 0;
+    const auto [dash, status] = std::from_chars(text.data(), text.data() + text.size(), producer);
+    if (status != std::errc{} || dash == text.data() + text.size() || *dash != '-') return foreign;
+    const auto [end, ended] = std::from_chars(dash + 1, text.data() + text.size(), n);
+    if (ended != std::errc{} || end != text.data() + text.size()) return foreign;
+    return make_value(producer, n);
+}
+
+std::optional<SocketFailure> BrokerClient::send(BytesView frame, Instant deadline) {
+    if (!socket_.connected()) {
+        if (const auto failed = socket_.connect(address_, deadline)) return failed;
+    }
+    return socket_.send_frame(frame, deadline);
+}
+
+template <class Response, class Request>
+tl::expected<Response, SocketFailure> BrokerClient::ask(const Request& request, std::int16_t version, Instant deadline) {
+    const Bytes frame = wire::encode_request(request, version, ++correlation_, client_id_);
+    if (const auto failed = send(frame, deadline)) {
+        socket_.close();
+        return tl::make_unexpected(*failed);
+    }
+    auto answer = socket_.receive_frame(deadline);
+    if (!answer) {
+        // A late answer must not be taken for the next request's.
+        socket_.close();
+        return tl::make_unexpected(answer.error());
+    }
+    auto response = wire::decode_response<Response>(*answer, version, correlation_);
+    if (!response) {
+        socket_.close();
+        return tl::make_unexpected(SocketFailure::Malformed);
+    }
+    return std::move(*response);
+}
+
+ProduceReply BrokerClient::produce(const std::string& topic, std::int32_t partition, Value value, std::int16_t acks,
+                                   Duration timeout, Instant deadline) {
+    wire::Record record;
+    record.timestamp = wall_clock_ms();
+    record.value = encode_value(run_id_, value);
+    wire::BatchSpec batch;
+    batch.records.push_back(std::move(record));
+    wire::ProduceRequest request;
+    request.acks = acks;
+    request.timeout_ms = static_cast<std::int32_t>(timeout / milliseconds(1));
+    auto& data = request.topic_data.emplace_back();
+    data.name = topic;
+    auto& asked = data.partition_data.emplace_back();
+    asked.index = partition;
+    asked.records = wire::encode_batch(batch);
+    ProduceReply reply;
+    if (acks == 0) {
+        const auto failed = send(wire::encode_request(request, kProduceVersion, ++correlation_, client_id_), deadline);
+        if (failed) socket_.close();
+        if (failed) reply.end = *failed;
+        else reply.end = wire::ErrorCode::None;
+        return reply;
+    }
+    const auto response = ask<wire::ProduceResponse>(request, kProduceVersion, deadline);
+    if (!response) {
+        reply.end = response.error();
+        return reply;
+    }
+    if (response->responses.size() != 1 || response->responses[0].partition_responses.size() != 1) {
+        reply.end = SocketFailure::Malformed;
+        return reply;
+    }
+    const auto& answer = response->responses[0].partition_responses[0];
+    reply.end = answer.error_code;
+    reply.offset = answer.base_offset;
+    return reply;
+}
+
+PollReply BrokerClient::fetch(const std::string& topic, std::int32_t partition, const FetchOptions& options, Instant deadline) {
+    wire::FetchRequest request;
+    request.max_wait_ms = static_cast<std::int32_t>(options.max_wait / milliseconds(1));
+    request.min_bytes = 1;
+    request.max_bytes = options.max_bytes;
+    auto& asked_topic = request.topics.emplace_back();
+    asked_topic.topic = topic;
+    auto& asked = asked_topic.partitions.emplace_back();
+    asked.partition = partition;
+    asked.fetch_offset = options.from;
+    asked.partition_max_bytes = options.max_bytes;
+    PollReply reply;
+    const auto response = ask<wire::FetchResponse>(request, kFetchVersion, deadline);
+    if (!response) {
+        reply.end = response.error();
+        return reply;
+    }
+    if (response->responses.size() != 1 || response->responses[0].partitions.size() != 1) {
+        reply.end = SocketFailure::Malformed;
+        return reply;
+    }
+    const auto& answer = response->responses[0].partitions[0];
+    reply.end = answer.error_code;
+    reply.high_watermark = answer.high_watermark;
+    reply.log_start = answer.log_start_offset;
+    reply.next = options.from;
+    const auto batches = wire::split_batches(answer.records ? BytesView(*answer.records) : BytesView());
+    if (!batches) {
+        reply.end = SocketFailure::Malformed;
+        return reply;
+    }
+    for (const wire::BatchView& batch : *batches) {
+        reply.next = batch.header.next_offset();
+        if (batch.header.control()) continue;
+        const auto records = wire::decode_records(batch.bytes);
+        if (!records) {
+            reply.end = SocketFailure::Malformed;
+            return reply;
+        }
+        for (const wire::Record& record : *records) {
+            // The first batch may begin before what was asked for.
+            if (record.offset < options.from) continue;
+            reply.records.push_back({record.offset, decode_value(run_id_, record.value.value_or(Bytes{}), record.offset)});
+        }
+    }
+    return reply;
+}
+
+OffsetReply BrokerClient::list_offset(const std::string& topic, std::int32_t partition, std::int32_t replica_id,
+                                      std::int64_t timestamp, Instant deadline) {
+    wire::ListOffsetsRequest request;
+    request.replica_id = replica_id;
+    auto& asked_topic = request.topics.emplace_back();
+    asked_topic.name = topic;
+    auto& asked = asked_topic.partitions.emplace_back();
+    asked.partition_index = partition;
+    asked.timestamp = timestamp;
+    OffsetReply reply;
+    const auto response = ask<wire::ListOffsetsResponse>(request, kListOffsetsVersion, deadline);
+    if (!response) {
+        reply.end = response.error();
+        return reply;
+    }
+    if (response->topics.size() != 1 || response->topics[0].partitions.size() != 1) {
+        reply.end = SocketFailure::Malformed;
+        return reply;
+    }
+    const auto& answer = response->topics[0].partitions[0];
+    reply.end = answer.error_code;
+    reply.offset = answer.offset;
+    reply.leader_epoch = answer.leader_epoch;
+    return reply;
+}
+
+tl::expected<wire::MetadataResponse, AttemptEnd> BrokerClient::metadata(const std::string& topic, Instant deadline) {
+    wire::MetadataRequest request;
+    request.allow_auto_topic_creation = false;
+    request.topics.emplace();
+    request.topics->emplace_back().name = topic;
+    auto response = ask<wire::MetadataResponse>(request, kMetadataVersion, deadline);
+    if (!response) return tl::make_unexpected(AttemptEnd(response.error()));
+    return std::move(*response);
+}
+
+tl::expected<wire::CreateTopicsResponse, AttemptEnd> BrokerClient::create_topics(const wire::CreateTopicsRequest& request,
+                                                                                 Instant deadline) {
+    auto response = ask<wire::CreateTopicsResponse>(request, kCreateTopicsVersion, deadline);
+    if (!response) return tl::make_unexpected(AttemptEnd(response.error()));
+    return std::move(*response);
+}
+
+}  // namespace highwater::workloads
