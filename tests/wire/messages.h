@@ -1,0 +1,50 @@
+// Every message and metadata record the room implements, to run one test over all of them.
+#pragma once
+
+#include <tuple>
+
+#include "wire/messages/alter_partition.h"
+#include "wire/messages/api_versions.h"
+#include "wire/messages/broker_heartbeat.h"
+#include "wire/messages/broker_registration.h"
+#include "wire/messages/create_topics.h"
+#include "wire/messages/fetch.h"
+#include "wire/messages/list_offsets.h"
+#include "wire/messages/metadata.h"
+#include "wire/messages/produce.h"
+#include "wire/metadata_record.h"
+
+namespace highwater::test {
+
+template <class... Messages>
+struct MessageList {};
+
+using ApiMessages =
+    MessageList<wire::ProduceRequest, wire::ProduceResponse, wire::FetchRequest, wire::FetchResponse,
+                wire::ListOffsetsRequest, wire::ListOffsetsResponse, wire::MetadataRequest, wire::MetadataResponse,
+                wire::ApiVersionsRequest, wire::ApiVersionsResponse, wire::CreateTopicsRequest,
+                wire::CreateTopicsResponse, wire::AlterPartitionRequest, wire::AlterPartitionResponse,
+                wire::BrokerRegistrationRequest, wire::BrokerRegistrationResponse, wire::BrokerHeartbeatRequest,
+                wire::BrokerHeartbeatResponse>;
+
+/// f.template operator()<Message>() for each.
+template <class F, class... Messages>
+void for_each_message(MessageList<Messages...>, F&& f) {
+    (f.template operator()<Messages>(), ...);
+}
+
+template <class Variant>
+struct AlternativesOf;
+template <class... Records>
+struct AlternativesOf<std::variant<Records...>> {
+    using List = MessageList<Records...>;
+};
+
+/// The API messages and all alternatives of MetadataRecord.
+template <class F>
+void for_each_message(F&& f) {
+    for_each_message(ApiMessages{}, f);
+    for_each_message(AlternativesOf<wire::MetadataRecord>::List{}, f);
+}
+
+}  // namespace highwater::test
