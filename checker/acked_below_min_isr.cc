@@ -1,6 +1,7 @@
-// What min.insync.replicas promises: acked-below-min-isr (acks=all answered ok while the ISR, as the leader knew it, was
-// too small), min-isr-not-refused (an acks=all append was written then), visible-under-min-isr (the high watermark
-// moved then). Decided by the leader's own trace lines, or by exact observations; samples prove nothing between them.
+// What min.insync.replicas promises: acked-below-min-isr (acks=all answered ok while the ISR, as the leader
+// knew it, was too small), min-isr-not-refused (an acks=all append was written then), visible-under-min-isr
+// (the high watermark moved then). Decided by the leader's own trace lines, or by exact observations; samples
+// prove nothing between them.
 #include <fmt/format.h>
 
 #include <charconv>
@@ -31,26 +32,30 @@ public:
 
     void check_trace() {
         for (const TraceEvent* line : trace_.of(TraceKind::Ack)) {
-            // The maximal ISR decides: a member that is being added counts as soon as it holds the high watermark back.
+            // The maximal ISR decides: a member that is being added counts as soon as it holds the high
+            // watermark back.
             const auto& isr = line->maximal_isr.empty() ? line->isr : line->maximal_isr;
             if (line->acks != -1 || line->error != 0 || !too_small(isr)) continue;
             add("acked-below-min-isr", *line, line->first,
-                fmt::format("broker {} acked offsets {} to {} (acks=all) in epoch {} at {} with ISR {}, below min ISR {}",
+                fmt::format("broker {} acked offsets {} to {} (acks=all) in epoch {} at {} with ISR {}, "
+                            "below min ISR {}",
                             line->node, line->first, line->last, line->epoch, time_text(context_, line->at),
                             ids_text(isr), context_.effective_min_isr()));
         }
         for (const TraceEvent* line : trace_.of(TraceKind::Append)) {
             if (line->acks != -1 || !too_small(line->isr)) continue;
             add("min-isr-not-refused", *line, line->first,
-                fmt::format("broker {} wrote an acks=all append at offset {} in epoch {} at {} with ISR {}, below min ISR "
+                fmt::format("broker {} wrote an acks=all append at offset {} in epoch {} at {} with ISR {}, "
+                            "below min ISR "
                             "{}; it must answer NOT_ENOUGH_REPLICAS",
-                            line->node, line->first, line->epoch, time_text(context_, line->at), ids_text(line->isr),
-                            context_.effective_min_isr()));
+                            line->node, line->first, line->epoch, time_text(context_, line->at),
+                            ids_text(line->isr), context_.effective_min_isr()));
         }
         for (const TraceEvent* line : trace_.of(TraceKind::Hw)) {
             if (line->role != "leader" || line->to <= line->from || !too_small(line->isr)) continue;
             add("visible-under-min-isr", *line, line->from,
-                fmt::format("broker {} moved its high watermark {} -> {} in epoch {} at {} with ISR {}, below min ISR {}",
+                fmt::format("broker {} moved its high watermark {} -> {} in epoch {} at {} with ISR {}, "
+                            "below min ISR {}",
                             line->node, line->from, line->to, line->epoch, time_text(context_, line->at),
                             ids_text(line->isr), context_.effective_min_isr()),
                 moves_below_min_isr(context_.meta.broker));
@@ -111,7 +116,8 @@ private:
         return views;
     }
 
-    void add(const char* kind, const TraceEvent& line, Offset offset, std::string sentence, bool allowed = false) {
+    void add(const char* kind, const TraceEvent& line, Offset offset, std::string sentence,
+             bool allowed = false) {
         if (!findings_.count(kind, allowed)) return;
         Anomaly anomaly;
         anomaly.kind = kind;

@@ -1,5 +1,5 @@
-// acked-not-visible: a leader acknowledged an append with acks=all and later, in the same epoch, served a consumer with
-// a high watermark below it.
+// acked-not-visible: a leader acknowledged an append with acks=all and later, in the same epoch, served a
+// consumer with a high watermark below it.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,8 +22,10 @@ void report(const Context& context, Findings& findings, const TraceEvent& ack, c
     anomaly.partition = serve.partition;
     anomaly.offset = ack.last;
     anomaly.sentence = fmt::format(
-        "broker {} acked offset {} (acks=all) in epoch {} at {}, but at {} it served a consumer with high watermark {}",
-        ack.node, ack.last, ack.epoch, time_text(context, ack.at), time_text(context, serve.at), serve.high_watermark);
+        "broker {} acked offset {} (acks=all) in epoch {} at {}, but at {} it served a consumer with high "
+        "watermark {}",
+        ack.node, ack.last, ack.epoch, time_text(context, ack.at), time_text(context, serve.at),
+        serve.high_watermark);
     findings.sample(std::move(anomaly));
 }
 
@@ -43,8 +45,10 @@ void check_acked_not_visible(const Context& context, Findings& findings) {
                 if (known == nullptr || ack.last > known->last) known = &ack;
             }
             const auto found = highest.find(office_of(*serve));
-            if (serve->role != "leader" || serve->high_watermark == kUnknownOffset || found == highest.end()) continue;
-            if (serve->high_watermark <= found->second->last) report(context, findings, *found->second, *serve);
+            if (serve->role != "leader" || serve->high_watermark == kUnknownOffset || found == highest.end())
+                continue;
+            if (serve->high_watermark <= found->second->last)
+                report(context, findings, *found->second, *serve);
         }
     }
 }

@@ -1,8 +1,9 @@
-// Linearizability of an offset log in one sweep over the surviving log. Every append and read has a key: an append at
-// offset o 2o+1, a read whose visible end is n 2n. In a linearizable log nothing returned before the call of something
-// with a smaller key: out-of-order-ack (an acknowledged append did), read-from-future (a read did), stale-read (somebody
-// returned before the call of a read that ends below it; only judged when reads are meant to be linearizable).
-// Records that did not survive are the business of lost-committed, lost-weak and dirty-read.
+// Linearizability of an offset log in one sweep over the surviving log. Every append and read has a key: an
+// append at offset o 2o+1, a read whose visible end is n 2n. In a linearizable log nothing returned before
+// the call of something with a smaller key: out-of-order-ack (an acknowledged append did), read-from-future
+// (a read did), stale-read (somebody returned before the call of a read that ends below it; only judged when
+// reads are meant to be linearizable). Records that did not survive are the business of lost-committed,
+// lost-weak and dirty-read.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -102,15 +103,16 @@ private:
             if (read.poll->records.empty()) {
                 if (read.from == kUnknownOffset || read.poll->from_follower) continue;
                 participant.offset = read.from;
-                participant.contributes = read.poll->high_watermark != kUnknownOffset &&
-                                          read.poll->high_watermark <= read.from;
+                participant.contributes =
+                    read.poll->high_watermark != kUnknownOffset && read.poll->high_watermark <= read.from;
             } else {
                 const auto [end, whole] = surviving_end(read);
                 if (end == kUnknownOffset) continue;
                 participant.offset = end;
                 participant.checks = true;
                 // Only an answer that reached its high watermark shows where the visible log ended.
-                participant.contributes = whole && !read.poll->from_follower && end == read.poll->high_watermark;
+                participant.contributes =
+                    whole && !read.poll->from_follower && end == read.poll->high_watermark;
             }
             participant.key = 2 * participant.offset;
             participants_.push_back(participant);
@@ -154,14 +156,14 @@ private:
     void report_order(const Participant& later, const Participant& earlier) {
         const char* kind = later.append ? "out-of-order-ack" : "read-from-future";
         if (!findings_.count(kind, false)) return;
-        const std::string what = later.append
-                                     ? fmt::format("{} was acked at {}", record_text(later.offset, later.value),
-                                                   time_text(context_, later.ret))
-                                     : fmt::format("{} had read up to offset {} at {}", context_.client_name(later.op),
-                                                   later.offset, time_text(context_, later.ret));
+        const std::string what =
+            later.append ? fmt::format("{} was acked at {}", record_text(later.offset, later.value),
+                                       time_text(context_, later.ret))
+                         : fmt::format("{} had read up to offset {} at {}", context_.client_name(later.op),
+                                       later.offset, time_text(context_, later.ret));
         add(kind, later, earlier,
-            fmt::format("{}, but {} below it was only sent at {}", what, record_text(earlier.offset, earlier.value),
-                        time_text(context_, earlier.call)));
+            fmt::format("{}, but {} below it was only sent at {}", what,
+                        record_text(earlier.offset, earlier.value), time_text(context_, earlier.call)));
     }
 
     void report_stale(const Participant& known, const Participant& stale) {
@@ -183,8 +185,8 @@ private:
         findings_.sample(std::move(anomaly));
     }
 
-    /// A producer that numbers its records: their order in the log is the order of the numbers. Retries of one that
-    /// pipelines without idempotence may swap them.
+    /// A producer that numbers its records: their order in the log is the order of the numbers. Retries of
+    /// one that pipelines without idempotence may swap them.
     void check_sequences() {
         struct Numbered {
             const Append* append;
@@ -204,14 +206,15 @@ private:
             });
             const Numbered* highest = nullptr;
             for (const Numbered& it : numbered) {
-                if (highest != nullptr && it.offset < highest->offset) report_sequence(*highest->append, highest->offset,
-                                                                                       *it.append, it.offset, allowed);
+                if (highest != nullptr && it.offset < highest->offset)
+                    report_sequence(*highest->append, highest->offset, *it.append, it.offset, allowed);
                 if (highest == nullptr || it.offset > highest->offset) highest = &it;
             }
         }
     }
 
-    void report_sequence(const Append& first, Offset first_at, const Append& second, Offset second_at, bool allowed) {
+    void report_sequence(const Append& first, Offset first_at, const Append& second, Offset second_at,
+                         bool allowed) {
         if (!findings_.count("out-of-order-ack", allowed)) return;
         Anomaly anomaly;
         anomaly.kind = "out-of-order-ack";
@@ -219,9 +222,10 @@ private:
         anomaly.partition = partition_.partition();
         anomaly.offset = second_at;
         anomaly.value = second.value;
-        anomaly.sentence = fmt::format("{} sent {} as number {} and {} as number {}, but they are at offsets {} and {}",
-                                       context_.client_name(first.op), value_text(first.value), *first.sequence,
-                                       value_text(second.value), *second.sequence, first_at, second_at);
+        anomaly.sentence =
+            fmt::format("{} sent {} as number {} and {} as number {}, but they are at offsets {} and {}",
+                        context_.client_name(first.op), value_text(first.value), *first.sequence,
+                        value_text(second.value), *second.sequence, first_at, second_at);
         anomaly.operations = {first.op, second.op};
         findings_.sample(std::move(anomaly));
     }

@@ -1,5 +1,5 @@
-// The judge: from what clients were told and saw, and what the nodes traced, to a verdict. Pure: no IO, clock or thread.
-// Every kind and every evidence name is defined in docs/anomalies.md.
+// The judge: from what clients were told and saw, and what the nodes traced, to a verdict. Pure: no IO, clock
+// or thread. Every kind and every evidence name is defined in docs/anomalies.md.
 #pragma once
 
 #include <string>
@@ -13,11 +13,12 @@ namespace highwater::checker {
 
 struct CheckInput {
     const History& history;
-    /// nullptr: black box only. Events after the last operation of the history are ignored (the cluster is being
-    /// stopped then).
+    /// nullptr: black box only. Events after the last operation of the history are ignored (the cluster is
+    /// being stopped then).
     const Trace* trace = nullptr;
-    /// Why the runner already knows that the run proves less than it should: "fault-not-effective", "not-healed",
-    /// "target-unresolved", "timing-degraded" … "topic-mismatch" and "bad-time" void everything.
+    /// Why the runner already knows that the run proves less than it should: "fault-not-effective",
+    /// "not-healed", "target-unresolved", "timing-degraded" … "topic-mismatch" and "bad-time" void
+    /// everything.
     std::vector<std::string> run_reasons;
     /// One sentence for each run reason; may be shorter.
     std::vector<std::string> run_reason_details;
@@ -26,8 +27,8 @@ struct CheckInput {
 /// Failed premises void everything; otherwise invalid beats unknown beats valid.
 [[nodiscard]] Verdict check(const CheckInput& input);
 
-/// After check(): each name of `sometimes` that has no evidence, and each of `never` that has some, makes a verdict that
-/// is not invalid unknown, with the reason expectation-not-met.
+/// After check(): each name of `sometimes` that has no evidence, and each of `never` that has some, makes a
+/// verdict that is not invalid unknown, with the reason expectation-not-met.
 void expect_evidence(Verdict& verdict, const std::vector<std::string>& sometimes,
                      const std::vector<std::string>& never);
 

@@ -75,7 +75,8 @@ void expect_evidence(Verdict& verdict, const std::vector<std::string>& sometimes
     }
     for (const std::string& name : never) {
         const std::int64_t count = seen(verdict, name);
-        if (count > 0) add_expectation(verdict, fmt::format("{} was seen {} times, but never expected", name, count));
+        if (count > 0)
+            add_expectation(verdict, fmt::format("{} was seen {} times, but never expected", name, count));
     }
 }
 

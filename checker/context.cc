@@ -1,3 +1,5 @@
+// The context of a check, and the two questions most properties ask: is this record gone, and which election
+// took it.
 #include "checker/context.h"
 
 namespace highwater::checker {
@@ -68,10 +70,12 @@ std::optional<LeaderEpoch> record_epoch(const Context& context, std::int32_t par
     const PartitionTrace& trace = context.trace_of(partition);
     const Operation& operation = context.operation(op);
     if (const auto* produce = std::get_if<Produce>(&operation.what)) {
-        const TraceEvent* line = trace.ack_line(offset, produce->broker, operation.invoked, operation.completed);
+        const TraceEvent* line =
+            trace.ack_line(offset, produce->broker, operation.invoked, operation.completed);
         if (line != nullptr) return line->epoch;
     } else if (const auto* poll = std::get_if<Poll>(&operation.what)) {
-        const TraceEvent* line = trace.serve_line(offset, poll->broker, operation.invoked, operation.completed);
+        const TraceEvent* line =
+            trace.serve_line(offset, poll->broker, operation.invoked, operation.completed);
         const Leadership* leader = line == nullptr ? nullptr : trace.leadership(line->epoch);
         if (leader != nullptr) return leader->table.epoch_at(offset);
     }
@@ -83,7 +87,8 @@ std::optional<LeaderEpoch> record_epoch(const Context& context, std::int32_t par
     return acked ? acked : record_epoch(context, partition, place.offset, place.read_op);
 }
 
-bool is_gone(const Context& context, const PartitionHistory& partition, const Place& place, bool absence_proves) {
+bool is_gone(const Context& context, const PartitionHistory& partition, const Place& place,
+             bool absence_proves) {
     if (place.offset < partition.log_start()) return false;
     if (partition.final_log()) return !place.final;
     const Instant known = context.operation(place.any_op()).completed;

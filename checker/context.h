@@ -37,8 +37,8 @@ private:
     std::map<std::int32_t, PartitionTrace> traces_;
 };
 
-/// Where a record went: the last two successive leaders of which the first held it and the second did not, and the
-/// unclean election between them, if there was one.
+/// Where a record went: the last two successive leaders of which the first held it and the second did not,
+/// and the unclean election between them, if there was one.
 struct LossCause {
     std::optional<LeaderEpoch> record_epoch;
     const Leadership* lacking = nullptr;
@@ -49,14 +49,17 @@ struct LossCause {
 };
 LossCause explain_loss(const Context& context, std::int32_t partition, Offset offset,
                        std::optional<LeaderEpoch> record_epoch);
-/// The epoch of the record that this operation was acked for or read at this offset, as far as the trace tells.
-std::optional<LeaderEpoch> record_epoch(const Context& context, std::int32_t partition, Offset offset, std::size_t op);
+/// The epoch of the record that this operation was acked for or read at this offset, as far as the trace
+/// tells.
+std::optional<LeaderEpoch> record_epoch(const Context& context, std::int32_t partition, Offset offset,
+                                        std::size_t op);
 /// The same for a place: by its acknowledgement, else by its read.
 std::optional<LeaderEpoch> record_epoch(const Context& context, std::int32_t partition, const Place& place);
 
-/// True if the record at this place is proven to be no longer in the log. With a complete final read: it is not there.
-/// Without: a later read covers the offset and shows another value, or, with `absence_proves`, nothing. Expired records
-/// are not gone.
-bool is_gone(const Context& context, const PartitionHistory& partition, const Place& place, bool absence_proves);
+/// True if the record at this place is proven to be no longer in the log. With a complete final read: it is
+/// not there. Without: a later read covers the offset and shows another value, or, with `absence_proves`,
+/// nothing. Expired records are not gone.
+bool is_gone(const Context& context, const PartitionHistory& partition, const Place& place,
+             bool absence_proves);
 
 }  // namespace highwater::checker

@@ -1,5 +1,6 @@
-// dirty-read: a read returned a record that later was gone, and that nobody had acknowledged with acks=all ("visible
-// means committed"); or a replica's own trace shows that it served records at or above its high watermark.
+// dirty-read: a read returned a record that later was gone, and that nobody had acknowledged with acks=all
+// ("visible means committed"); or a replica's own trace shows that it served records at or above its high
+// watermark.
 #include <fmt/format.h>
 
 #include <set>
@@ -10,7 +11,8 @@
 namespace highwater::checker {
 namespace {
 
-void read_then_gone(const Context& context, Findings& findings, const PartitionHistory& partition, const Place& place) {
+void read_then_gone(const Context& context, Findings& findings, const PartitionHistory& partition,
+                    const Place& place) {
     const std::int32_t number = partition.partition();
     const LossCause cause = explain_loss(context, number, place.offset, record_epoch(context, number, place));
     findings.evidence("read_then_lost");
@@ -42,9 +44,10 @@ void check_serves(const Context& context, Findings& findings, std::int32_t numbe
             anomaly.partition = number;
             anomaly.offset = offset;
             anomaly.sentence = fmt::format(
-                "broker {} ({}, epoch {}) served offsets {} to {} to a consumer at {} while its high watermark was {}",
-                serve->node, serve->role, serve->epoch, serve->from, serve->to - 1, time_text(context, serve->at),
-                serve->high_watermark);
+                "broker {} ({}, epoch {}) served offsets {} to {} to a consumer at {} while its high "
+                "watermark was {}",
+                serve->node, serve->role, serve->epoch, serve->from, serve->to - 1,
+                time_text(context, serve->at), serve->high_watermark);
             findings.sample(std::move(anomaly));
         }
     }
@@ -56,7 +59,8 @@ void check_dirty_read(const Context& context, Findings& findings) {
     for (const auto& [number, partition] : context.partitions) {
         std::set<Offset> dirty;
         for (const Place& place : partition.places()) {
-            // Acknowledged with acks=all and gone is lost-committed. Without a final read a copy elsewhere may live on.
+            // Acknowledged with acks=all and gone is lost-committed. Without a final read a copy elsewhere
+            // may live on.
             if (!place.read || place.acked_all) continue;
             if (!partition.final_log() && partition.acked_all(place.value)) continue;
             if (!is_gone(context, partition, place, false)) continue;

@@ -1,5 +1,5 @@
-// duplicate: one value at two offsets. A violation with idempotence, or if the client never retried; else at-least-once
-// delivery, counted.
+// duplicate: one value at two offsets. A violation with idempotence, or if the client never retried; else
+// at-least-once delivery, counted.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,9 +11,11 @@ namespace highwater::checker {
 namespace {
 
 /// One copy went in an allowed unclean election before the other was written.
-bool explained(const Context& context, const PartitionHistory& partition, const std::vector<const Place*>& places) {
+bool explained(const Context& context, const PartitionHistory& partition,
+               const std::vector<const Place*>& places) {
     if (!context.meta.unclean || !partition.final_log()) return false;
-    const auto lives = std::count_if(places.begin(), places.end(), [](const Place* place) { return place->final; });
+    const auto lives =
+        std::count_if(places.begin(), places.end(), [](const Place* place) { return place->final; });
     return lives <= 1 && std::any_of(places.begin(), places.end(), [&](const Place* place) {
                return !place->final && explain_loss(context, partition.partition(), place->offset,
                                                     record_epoch(context, partition.partition(), *place))
@@ -38,10 +40,10 @@ void check_duplicate(const Context& context, Findings& findings) {
             anomaly.partition = number;
             anomaly.offset = second.offset;
             anomaly.value = place.value;
-            anomaly.sentence = fmt::format("{} sits at {} offsets: at {} it {}, at {} it {}", value_text(place.value),
-                                           places.size(), place.offset,
-                                           seen_text(context, number, place.offset, place.any_op()), second.offset,
-                                           seen_text(context, number, second.offset, second.any_op()));
+            anomaly.sentence = fmt::format(
+                "{} sits at {} offsets: at {} it {}, at {} it {}", value_text(place.value), places.size(),
+                place.offset, seen_text(context, number, place.offset, place.any_op()), second.offset,
+                seen_text(context, number, second.offset, second.any_op()));
             for (const Place* each : places) anomaly.operations.push_back(each->any_op());
             findings.sample(std::move(anomaly));
         }

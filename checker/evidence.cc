@@ -1,5 +1,6 @@
-// Evidence: what proves that the run exercised something. Events are counted from the trace, else from observations,
-// between the first and the last operation of the history; "name@fault" counts those within a fault's time.
+// Evidence: what proves that the run exercised something. Events are counted from the trace, else from
+// observations, between the first and the last operation of the history; "name@fault" counts those within a
+// fault's time.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,7 +24,8 @@ public:
         for (const Operation& operation : context_.history.operations) count_operation(operation);
         for (const auto& [number, partition] : context_.partitions) {
             const auto seen = [](const Place& place) { return place.seen(); };
-            findings_.evidence("read", std::count_if(partition.places().begin(), partition.places().end(), seen));
+            findings_.evidence("read",
+                               std::count_if(partition.places().begin(), partition.places().end(), seen));
         }
         if (context_.traced) {
             for (const TraceEvent& event : context_.input.trace->events) count_event(event);
@@ -156,7 +158,8 @@ private:
         if (first) return;
         View& known = found->second;
         if (counts && next.isr && known.isr && next.isr->size() < known.isr->size()) event("isr-shrunk", at);
-        if (counts && next.isr && known.isr && next.isr->size() > known.isr->size()) event("isr-expanded", at);
+        if (counts && next.isr && known.isr && next.isr->size() > known.isr->size())
+            event("isr-expanded", at);
         if (counts && next.leader && known.leader && *next.leader != *known.leader) {
             const bool vacant = *next.leader == kNoBroker;
             event(vacant ? "leader-lost" : "leader-changed", at);

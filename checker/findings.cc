@@ -1,3 +1,4 @@
+// Counts, samples and reasons on their way to a verdict.
 #include "checker/findings.h"
 
 #include <algorithm>

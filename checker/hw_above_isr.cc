@@ -1,5 +1,6 @@
-// hw-above-isr: whenever a leader's high watermark rises it must not pass its own log end, nor the fetch offset it knows
-// of any member of ISR or pending addition. Computed here from the facts on the line, not from the node's own opinion.
+// hw-above-isr: whenever a leader's high watermark rises it must not pass its own log end, nor the fetch
+// offset it knows of any member of ISR or pending addition. Computed here from the facts on the line, not
+// from the node's own opinion.
 #include <fmt/format.h>
 
 #include "checker/properties.h"
@@ -40,13 +41,17 @@ void check_hw_above_isr(const Context& context, Findings& findings) {
             anomaly.kind = "hw-above-isr";
             anomaly.partition = number;
             anomaly.offset = line->to;
-            const std::string known = member->log_end_offset == kUnknownOffset
-                                          ? "nothing was known yet of"
-                                          : fmt::format("{} was the log end offset of", member->log_end_offset);
+            const std::string known =
+                member->log_end_offset == kUnknownOffset
+                    ? "nothing was known yet of"
+                    : fmt::format("{} was the log end offset of", member->log_end_offset);
             anomaly.sentence = fmt::format(
-                "broker {} raised its high watermark {} -> {} in epoch {} at {} with ISR {}{}, but {} broker {}",
-                line->node, line->from, line->to, line->epoch, time_text(context, line->at), ids_text(line->isr),
-                line->pending_add ? fmt::format(" and {} joining", *line->pending_add) : "", known, member->id);
+                "broker {} raised its high watermark {} -> {} in epoch {} at {} with ISR {}{}, but {} broker "
+                "{}",
+                line->node, line->from, line->to, line->epoch, time_text(context, line->at),
+                ids_text(line->isr),
+                line->pending_add ? fmt::format(" and {} joining", *line->pending_add) : "", known,
+                member->id);
             findings.sample(std::move(anomaly));
         }
     }

@@ -1,5 +1,6 @@
-// hw-regression: a leader's high watermark fell within one (broker, incarnation, epoch); or ListOffsets `latest` fell:
-// a higher epoch answered less than a lower one (unless an unclean election lies between), or the same epoch did later.
+// hw-regression: a leader's high watermark fell within one (broker, incarnation, epoch); or ListOffsets
+// `latest` fell: a higher epoch answered less than a lower one (unless an unclean election lies between), or
+// the same epoch did later.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,7 +24,10 @@ struct Answer {
 class HwRegression {
 public:
     HwRegression(const Context& context, Findings& findings, const PartitionHistory& partition)
-        : context_(context), findings_(findings), partition_(partition), number_(partition.partition()),
+        : context_(context),
+          findings_(findings),
+          partition_(partition),
+          number_(partition.partition()),
           trace_(context.trace_of(number_)) {}
 
     void check_trace() {
@@ -33,13 +37,14 @@ public:
         }
         for (const TraceEvent* line : trace_.of(TraceKind::Hw)) {
             if (line->role != "leader") continue;
-            Offset& highest = reached.try_emplace({line->node, line->incarnation, line->epoch}, line->from).first->second;
+            Offset& highest =
+                reached.try_emplace({line->node, line->incarnation, line->epoch}, line->from).first->second;
             const Offset before = std::max(highest, line->from);
             highest = std::max(before, line->to);
             if (line->to >= before) continue;
             add({}, line->to, false,
-                fmt::format("the high watermark of leader {} fell {} -> {} in epoch {} at {}", line->node, before, line->to,
-                            line->epoch, time_text(context_, line->at)));
+                fmt::format("the high watermark of leader {} fell {} -> {} in epoch {} at {}", line->node,
+                            before, line->to, line->epoch, time_text(context_, line->at)));
         }
     }
 
@@ -61,7 +66,8 @@ private:
             const auto* list = std::get_if<ListOffsets>(&operation.what);
             if (list == nullptr || list->partition != number_ || list->which != "latest") continue;
             if (list->status != Outcome::Ok || list->offset == kUnknownOffset) continue;
-            const Answer answer{op, operation.invoked, operation.completed, list->offset, list->epoch.value_or(kNoEpoch)};
+            const Answer answer{op, operation.invoked, operation.completed, list->offset,
+                                list->epoch.value_or(kNoEpoch)};
             (list->epoch ? told_ : untold_).push_back(answer);
         }
         std::sort(told_.begin(), told_.end(), [](const Answer& a, const Answer& b) {
@@ -102,14 +108,15 @@ private:
             for (; next < by_return.size() && by_return[next]->epoch == answer.epoch &&
                    by_return[next]->completed < answer.invoked;
                  ++next) {
-                if (highest == nullptr || by_return[next]->offset > highest->offset) highest = by_return[next];
+                if (highest == nullptr || by_return[next]->offset > highest->offset)
+                    highest = by_return[next];
             }
             if (highest != nullptr && answer.offset < highest->offset) report(*highest, answer, false);
         }
     }
 
-    /// An answer without an epoch, given while an exact view names the leader: everything that a leader had shown or
-    /// acknowledged before is below it, unless an unclean election was seen.
+    /// An answer without an epoch, given while an exact view names the leader: everything that a leader had
+    /// shown or acknowledged before is below it, unless an unclean election was seen.
     void proven_by_views() {
         if (untold_.empty() || exact_views_.empty() || trace_.unclean_seen()) return;
         for (const Answer& answer : untold_) {
@@ -117,11 +124,13 @@ private:
             Answer highest;
             for (const Append& append : partition_.appends()) {
                 if (!append.acked_all() || append.offset == kUnknownOffset) continue;
-                raise(highest, {append.op, append.invoked, append.completed, append.offset + 1, kNoEpoch}, answer);
+                raise(highest, {append.op, append.invoked, append.completed, append.offset + 1, kNoEpoch},
+                      answer);
             }
             for (const Read& read : partition_.reads()) {
                 if (read.poll->from_follower || read.poll->high_watermark == kUnknownOffset) continue;
-                raise(highest, {read.op, read.invoked, read.completed, read.poll->high_watermark, kNoEpoch}, answer);
+                raise(highest, {read.op, read.invoked, read.completed, read.poll->high_watermark, kNoEpoch},
+                      answer);
             }
             if (answer.offset < highest.offset) report(highest, answer, false);
         }
@@ -153,8 +162,8 @@ private:
         const std::string unclean = allowed ? "; an unclean election may explain it" : "";
         add({earlier.op, later.op}, later.offset, allowed,
             fmt::format("the log was visible up to {}{} at {}, but ListOffsets latest answered {}{} at {}{}",
-                        earlier.offset, epoch(earlier), time_text(context_, earlier.completed), later.offset, epoch(later),
-                        time_text(context_, later.completed), unclean));
+                        earlier.offset, epoch(earlier), time_text(context_, earlier.completed), later.offset,
+                        epoch(later), time_text(context_, later.completed), unclean));
     }
 
     void add(std::vector<std::size_t> operations, Offset offset, bool allowed, std::string sentence) {

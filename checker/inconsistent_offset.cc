@@ -1,4 +1,5 @@
-// inconsistent-offset: two values at one offset that were both visible: read, acked with acks=all, or in the final log.
+// inconsistent-offset: two values at one offset that were both visible: read, acked with acks=all, or in the
+// final log.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,8 +11,8 @@ namespace highwater::checker {
 namespace {
 
 /// All but the surviving value went in an unclean election that is allowed.
-bool explained(const Context& context, const PartitionHistory& partition, const std::vector<const Place*>& visible,
-               LossCause& cause) {
+bool explained(const Context& context, const PartitionHistory& partition,
+               const std::vector<const Place*>& visible, LossCause& cause) {
     if (!context.meta.unclean) return false;
     std::size_t unexplained = 0;
     for (const Place* place : visible) {
@@ -43,8 +44,8 @@ void report(const Context& context, Findings& findings, const PartitionHistory& 
         return fmt::format("{} {}", value_text(place.value),
                            seen_text(context, partition.partition(), place.offset, place.any_op()));
     };
-    anomaly.sentence = fmt::format("offset {} had {} values: {}, and {}", first.offset, visible.size(), told(first),
-                                   told(second));
+    anomaly.sentence = fmt::format("offset {} had {} values: {}, and {}", first.offset, visible.size(),
+                                   told(first), told(second));
     for (const Place* place : visible) anomaly.operations.push_back(place->any_op());
     const Instant since = context.operation(first.any_op()).invoked;
     anomaly.context = surroundings(context, partition.partition(), first.offset, cause, since);

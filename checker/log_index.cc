@@ -26,7 +26,8 @@ std::vector<Place> merged(std::vector<Sighting> sightings) {
     });
     std::vector<Place> places;
     for (const Sighting& sighting : sightings) {
-        if (places.empty() || places.back().offset != sighting.offset || places.back().value != sighting.value) {
+        if (places.empty() || places.back().offset != sighting.offset ||
+            places.back().value != sighting.value) {
             Place fresh;
             fresh.offset = sighting.offset;
             fresh.value = sighting.value;
@@ -84,7 +85,8 @@ std::vector<const Append*> PartitionHistory::appends_of(Value value) const {
 
 bool PartitionHistory::acked_all(Value value) const {
     const std::vector<const Append*> appends = appends_of(value);
-    return std::any_of(appends.begin(), appends.end(), [](const Append* append) { return append->acked_all(); });
+    return std::any_of(appends.begin(), appends.end(),
+                       [](const Append* append) { return append->acked_all(); });
 }
 
 std::optional<Value> PartitionHistory::final_value_at(Offset offset) const {
@@ -153,7 +155,8 @@ private:
         PartitionHistory& into = partition(poll.partition);
         if (poll.final) into.final_tried_ = true;
         if (poll.status != Outcome::Ok) return;
-        Offset& position = positions_.try_emplace({operation.client, poll.partition}, kUnknownOffset).first->second;
+        Offset& position =
+            positions_.try_emplace({operation.client, poll.partition}, kUnknownOffset).first->second;
         Read read;
         read.op = op;
         read.poll = &poll;
@@ -178,7 +181,8 @@ private:
         if (other.op != "assign" && other.op != "seek" && other.op != "reset") return;
         const PositionChange change = position_change(other);
         const auto concerned = [&](std::int32_t number) {
-            return std::find(change.partitions.begin(), change.partitions.end(), number) != change.partitions.end();
+            return std::find(change.partitions.begin(), change.partitions.end(), number) !=
+                   change.partitions.end();
         };
         if (other.op == "assign") {
             for (auto& [key, position] : positions_) {
@@ -200,8 +204,9 @@ private:
         for (const Read& read : partition.reads_) {
             if (!read.poll->final) continue;
             std::vector<const Read*>& pass = passes[read.client];
-            const bool again = !pass.empty() && (pass.back()->poll->complete ||
-                                                 (read.from != kUnknownOffset && read.from < pass.back()->end));
+            const bool again =
+                !pass.empty() && (pass.back()->poll->complete ||
+                                  (read.from != kUnknownOffset && read.from < pass.back()->end));
             if (again) pass.clear();
             pass.push_back(&read);
             if (!read.poll->complete) continue;
@@ -237,8 +242,8 @@ private:
             sightings.push_back({append.offset, append.value, append.op, by});
         }
         for (const Read& read : partition.reads_) {
-            const bool final = read.poll->final &&
-                               std::find(final_ops.begin(), final_ops.end(), read.op) != final_ops.end();
+            const bool final =
+                read.poll->final && std::find(final_ops.begin(), final_ops.end(), read.op) != final_ops.end();
             // What only an incomplete final read saw was seen all the same.
             const auto by = final ? Sighting::By::Final : Sighting::By::Read;
             for (const ReadRecord& record : read.poll->records) {
@@ -261,6 +266,8 @@ private:
     std::map<std::pair<std::int32_t, std::int32_t>, Offset> positions_;  // client, partition
 };
 
-std::map<std::int32_t, PartitionHistory> index_history(const History& history) { return HistoryIndexer(history).run(); }
+std::map<std::int32_t, PartitionHistory> index_history(const History& history) {
+    return HistoryIndexer(history).run();
+}
 
 }  // namespace highwater::checker

@@ -1,4 +1,5 @@
-// One partition as the clients knew it: every append, every read, and each place (offset, value) with who vouches for it.
+// One partition as the clients knew it: every append, every read, and each place (offset, value) with who
+// vouches for it.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +16,8 @@ namespace highwater::checker {
 struct Append {
     std::size_t op = 0;  // index into History::operations
     Value value = 0;
-    /// Where the answer says it is; unknown unless that is evidence (acknowledged, and offsets are reported per record).
+    /// Where the answer says it is; unknown unless that is evidence (acknowledged, and offsets are reported
+    /// per record).
     Offset offset = kUnknownOffset;
     /// acks=0 is never Ok.
     Outcome outcome = Outcome::Info;

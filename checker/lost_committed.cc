@@ -1,5 +1,6 @@
-// lost-committed: a committed record that the final log has not. lost-weak: the same with acks 1 or 0, never read.
-// Committed is what was acked with acks=all, and, with a trace, what lay below a high watermark that its leader reported.
+// lost-committed: a committed record that the final log has not. lost-weak: the same with acks 1 or 0, never
+// read. Committed is what was acked with acks=all, and, with a trace, what lay below a high watermark that
+// its leader reported.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,7 +12,8 @@
 namespace highwater::checker {
 namespace {
 
-/// Records of one leader epoch that were below a leader's high watermark and that the final leader's log lacks.
+/// Records of one leader epoch that were below a leader's high watermark and that the final leader's log
+/// lacks.
 struct LostRange {
     LeaderEpoch epoch = kNoEpoch;
     Offset from = 0;
@@ -110,7 +112,8 @@ private:
     void check_traced() {
         for (const LostRange& range : lost_ranges()) {
             for (Offset offset = range.from; offset < range.to; ++offset) {
-                if (counted_.contains({offset, range.epoch}) || counted_.contains({offset, kNoEpoch})) continue;
+                if (counted_.contains({offset, range.epoch}) || counted_.contains({offset, kNoEpoch}))
+                    continue;
                 lost(known_place(offset, range.epoch), range.epoch);
             }
         }
@@ -129,7 +132,9 @@ private:
     void lost(const Place& place, std::optional<LeaderEpoch> epoch) {
         counted_.insert({place.offset, epoch.value_or(kNoEpoch)});
         if (place.any_op() != Place::kNone) lost_values_.insert(place.value);
-        if (place.read_op != Place::kNone) findings_.evidence("read_then_lost");
+        // What was read without such an acknowledgement is counted as dirty-read.
+        const bool acked_all = place.acked_all || place.offset == kUnknownOffset;
+        if (acked_all && place.read_op != Place::kNone) findings_.evidence("read_then_lost");
         const std::int32_t number = partition_.partition();
         const LossCause cause = explain_loss(context_, number, place.offset, epoch);
         if (!findings_.count("lost-committed", cause.allowed)) return;
@@ -147,9 +152,9 @@ private:
                 if (op != Place::kNone) anomaly.operations.push_back(op);
             }
         } else {
-            anomaly.sentence =
-                fmt::format("offset {} of epoch {} was below the high watermark of its leader; {}", place.offset,
-                            epoch.value_or(kNoEpoch), loss_text(context_, number, place.offset, cause, since));
+            anomaly.sentence = fmt::format(
+                "offset {} of epoch {} was below the high watermark of its leader; {}", place.offset,
+                epoch.value_or(kNoEpoch), loss_text(context_, number, place.offset, cause, since));
         }
         anomaly.operations.push_back(partition_.final_log() ? partition_.final_log()->op : place.any_op());
         anomaly.context = surroundings(context_, number, place.offset, cause, since);
@@ -162,7 +167,8 @@ private:
             if (!append.acked_weak() && !sent_weakly) continue;
             if (append.offset != kUnknownOffset && append.offset < partition_.log_start()) continue;
             const std::vector<const Place*> places = partition_.places_of(append.value);
-            const bool seen = std::any_of(places.begin(), places.end(), [](const Place* p) { return p->seen(); });
+            const bool seen =
+                std::any_of(places.begin(), places.end(), [](const Place* p) { return p->seen(); });
             if (seen || lost_values_.contains(append.value)) continue;
             if (!findings_.count("lost-weak", true)) continue;
             Anomaly anomaly;
@@ -171,9 +177,9 @@ private:
             anomaly.partition = partition_.partition();
             anomaly.offset = append.offset;
             anomaly.value = append.value;
-            anomaly.sentence = fmt::format("{} was sent with acks={} at {}, never read, and is not in the final log",
-                                           record_text(append.offset, append.value), append.acks,
-                                           time_text(context_, append.invoked));
+            anomaly.sentence = fmt::format(
+                "{} was sent with acks={} at {}, never read, and is not in the final log",
+                record_text(append.offset, append.value), append.acks, time_text(context_, append.invoked));
             anomaly.operations = {append.op, partition_.final_log()->op};
             findings_.sample(std::move(anomaly));
         }
@@ -186,9 +192,10 @@ private:
     void report_unseen() {
         if (unseen_ == 0) return;
         findings_.evidence("unseen", unseen_);
-        findings_.reason("unseen", fmt::format("{} acknowledged records of partition {} were never read, and no complete "
-                                               "final read tells what became of them (first: {})",
-                                               unseen_, partition_.partition(), first_unseen_));
+        findings_.reason(
+            "unseen", fmt::format("{} acknowledged records of partition {} were never read, and no complete "
+                                  "final read tells what became of them (first: {})",
+                                  unseen_, partition_.partition(), first_unseen_));
     }
 
     const Context& context_;
@@ -203,7 +210,8 @@ private:
 }  // namespace
 
 void check_lost_committed(const Context& context, Findings& findings) {
-    for (const auto& [number, partition] : context.partitions) LostCommitted(context, findings, partition).run();
+    for (const auto& [number, partition] : context.partitions)
+        LostCommitted(context, findings, partition).run();
 }
 
 }  // namespace highwater::checker

@@ -29,9 +29,9 @@ void check_phantom(const Context& context, Findings& findings) {
             anomaly.partition = number;
             anomaly.offset = place.offset;
             anomaly.value = place.value;
-            anomaly.sentence = fmt::format("{} {}, but nobody sent it to partition {}{}",
-                                           record_text(place.offset, place.value),
-                                           seen_text(context, number, place.offset, place.read_op), number, elsewhere);
+            anomaly.sentence = fmt::format(
+                "{} {}, but nobody sent it to partition {}{}", record_text(place.offset, place.value),
+                seen_text(context, number, place.offset, place.read_op), number, elsewhere);
             anomaly.operations = {place.read_op};
             findings.sample(std::move(anomaly));
         }

@@ -1,5 +1,6 @@
-// nonmonotonic-poll: a consumer's next read goes back, or a read itself does. poll-skip: it leaves out a record that is
-// known to be there. Assign, seek and reset move the position; final reads begin where they like.
+// nonmonotonic-poll: a consumer's next read goes back, or a read itself does. poll-skip: it leaves out a
+// record that is known to be there. Assign, seek and reset move the position; final reads begin where they
+// like.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -31,7 +32,8 @@ private:
         for (const ReadRecord& record : read.poll->records) {
             if (expected != kUnknownOffset) {
                 if (record.offset < expected) nonmonotonic(read, expected, record.offset);
-                else if (const Place* skipped = known_between(expected, record.offset)) skip(read, *skipped, record.offset);
+                else if (const Place* skipped = known_between(expected, record.offset))
+                    skip(read, *skipped, record.offset);
             }
             expected = record.offset + 1;
         }
@@ -41,8 +43,8 @@ private:
     [[nodiscard]] const Place* known_between(Offset from, Offset to) const {
         const std::vector<Place>& places = partition_.places();
         const auto less = [](const Place& place, Offset offset) { return place.offset < offset; };
-        for (auto at = std::lower_bound(places.begin(), places.end(), from, less); at != places.end() && at->offset < to;
-             ++at) {
+        for (auto at = std::lower_bound(places.begin(), places.end(), from, less);
+             at != places.end() && at->offset < to; ++at) {
             if (partition_.final_log() ? at->final : at->visible()) return &*at;
         }
         return nullptr;
@@ -50,14 +52,14 @@ private:
 
     void nonmonotonic(const Read& read, Offset expected, Offset got) {
         add("nonmonotonic-poll", read, got,
-            fmt::format("{} stood at offset {} and read from offset {} at {}", context_.client_name(read.op), expected, got,
-                        time_text(context_, read.completed)));
+            fmt::format("{} stood at offset {} and read from offset {} at {}", context_.client_name(read.op),
+                        expected, got, time_text(context_, read.completed)));
     }
 
     void skip(const Read& read, const Place& skipped, Offset to) {
         add("poll-skip", read, skipped.offset,
-            fmt::format("{} went on to offset {} at {} without {}, which {}", context_.client_name(read.op), to,
-                        time_text(context_, read.completed), record_text(skipped.offset, skipped.value),
+            fmt::format("{} went on to offset {} at {} without {}, which {}", context_.client_name(read.op),
+                        to, time_text(context_, read.completed), record_text(skipped.offset, skipped.value),
                         seen_text(context_, partition_.partition(), skipped.offset, skipped.any_op())));
     }
 

@@ -15,7 +15,8 @@ void check_times(const Context& context, Findings& findings) {
         const Operation& operation = context.operation(op);
         if (operation.completed >= operation.invoked) continue;
         findings.reason("bad-time", fmt::format("operation {} of {} completed {} ns before it was called", op,
-                                                context.client_name(op), (operation.invoked - operation.completed).count()));
+                                                context.client_name(op),
+                                                (operation.invoked - operation.completed).count()));
     }
 }
 
@@ -27,12 +28,14 @@ void check_topic(const Context& context, Findings& findings) {
         // No replicas at all: the topic is not there yet.
         const bool told = observe->replicas && !observe->replicas->empty();
         if (told && static_cast<std::int32_t>(observe->replicas->size()) != meta.replication_factor) {
-            findings.reason("topic-mismatch", fmt::format("partition {} has replicas {}, not {} of them", observe->partition,
-                                                          ids_text(*observe->replicas), meta.replication_factor));
+            findings.reason("topic-mismatch",
+                            fmt::format("partition {} has replicas {}, not {} of them", observe->partition,
+                                        ids_text(*observe->replicas), meta.replication_factor));
         }
         if (observe->config_min_isr && *observe->config_min_isr != meta.min_isr) {
-            findings.reason("topic-mismatch", fmt::format("partition {} has min.insync.replicas {}, not {}",
-                                                          observe->partition, *observe->config_min_isr, meta.min_isr));
+            findings.reason("topic-mismatch",
+                            fmt::format("partition {} has min.insync.replicas {}, not {}", observe->partition,
+                                        *observe->config_min_isr, meta.min_isr));
         }
     }
 }
@@ -54,8 +57,9 @@ void check_vacuous(const Context& context, Findings& findings) {
 void check_final_reads(const Context& context, Findings& findings) {
     for (const auto& [number, partition] : context.partitions) {
         if (!partition.final_read_tried() || partition.final_log()) continue;
-        findings.reason("final-read-incomplete",
-                        fmt::format("the final read of partition {} did not reach the high watermark", number));
+        findings.reason(
+            "final-read-incomplete",
+            fmt::format("the final read of partition {} did not reach the high watermark", number));
     }
 }
 
@@ -70,7 +74,8 @@ public:
         std::stable_sort(order.begin(), order.end(),
                          [](const Operation* a, const Operation* b) { return a->invoked < b->invoked; });
         for (const Operation* operation : order) {
-            if (const auto* fault = std::get_if<FaultOp>(&operation->what)) strike(*fault, operation->completed);
+            if (const auto* fault = std::get_if<FaultOp>(&operation->what))
+                strike(*fault, operation->completed);
             if (const auto* probe = std::get_if<Probe>(&operation->what)) judge(*probe, operation->invoked);
         }
     }
@@ -83,7 +88,8 @@ private:
         }
         if (fault.kind == "heal" || fault.kind == "release") {
             cut_.clear();
-        } else if (fault.status == "ok" && (fault.kind == "partition" || fault.kind == "cut" || fault.kind == "refuse")) {
+        } else if (fault.status == "ok" &&
+                   (fault.kind == "partition" || fault.kind == "cut" || fault.kind == "refuse")) {
             for (const auto& [source, destination] : fault.paths) {
                 cut_.emplace_back(source, destination);
                 // A partition has no direction.
@@ -93,7 +99,8 @@ private:
     }
 
     void judge(const Probe& probe, Instant at) {
-        const bool is_cut = std::find(cut_.begin(), cut_.end(), std::pair{probe.source, probe.destination}) != cut_.end();
+        const bool is_cut =
+            std::find(cut_.begin(), cut_.end(), std::pair{probe.source, probe.destination}) != cut_.end();
         if (!probe.ok || !is_cut) return;
         findings_.reason("fault-not-effective",
                          fmt::format("path {} -> {} answered at {} while a fault had cut it", probe.source,

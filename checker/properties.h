@@ -30,7 +30,8 @@ void check_hw_above_isr(const Context& context, Findings& findings);
 void check_stuck(const Context& context, Findings& findings);
 
 // Whether the run proves anything.
-/// Reasons topic-mismatch, bad-time, vacuous, final-read-incomplete, fault-not-effective; warnings of failed faults.
+/// Reasons topic-mismatch, bad-time, vacuous, final-read-incomplete, fault-not-effective; warnings of failed
+/// faults.
 void check_premises(const Context& context, Findings& findings);
 void collect_evidence(const Context& context, Findings& findings);
 

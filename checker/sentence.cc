@@ -1,3 +1,4 @@
+// Sentences and surroundings of anomalies.
 #include "checker/sentence.h"
 
 #include <fmt/format.h>
@@ -24,8 +25,9 @@ std::string election_text(const Context& context, std::int32_t partition, const 
     const PartitionTrace& trace = context.trace_of(partition);
     if (cause.unclean != nullptr) {
         const Election& election = *cause.unclean;
-        return fmt::format("broker {} was elected uncleanly in epoch {} at {}{}", election.leader, election.epoch,
-                           time_text(context, election.at), log_end_text(trace, election.epoch));
+        return fmt::format("broker {} was elected uncleanly in epoch {} at {}{}", election.leader,
+                           election.epoch, time_text(context, election.at),
+                           log_end_text(trace, election.epoch));
     }
     if (cause.lacking != nullptr) {
         return fmt::format("broker {} took office in epoch {} at {}{} without any unclean election",
@@ -40,21 +42,22 @@ std::string final_text(const Context& context, std::int32_t partition, Offset of
     if (found == context.partitions.end() || !found->second.final_log()) return "";
     const PartitionHistory& history = found->second;
     if (offset == kUnknownOffset) return "the final log does not have it";
-    if (offset >= history.final_log()->end) return fmt::format("the final log ends at {}", history.final_log()->end);
+    if (offset >= history.final_log()->end)
+        return fmt::format("the final log ends at {}", history.final_log()->end);
     const std::optional<Value> instead = history.final_value_at(offset);
     return instead ? fmt::format("the final log has {} there", value_text(*instead))
                    : std::string("the final log has nothing there");
 }
 
-std::string produce_text(const Context& context, std::int32_t partition, Offset offset, const Operation& operation,
-                         const Produce& produce) {
+std::string produce_text(const Context& context, std::int32_t partition, Offset offset,
+                         const Operation& operation, const Produce& produce) {
     const TraceEvent* line =
         context.trace_of(partition).ack_line(offset, produce.broker, operation.invoked, operation.completed);
     const std::int16_t acks = acks_of(produce, context.meta);
     const std::string how = acks == -1 ? "" : fmt::format(" with acks={}", acks);
     if (line != nullptr) {
-        return fmt::format("was acked{} by broker {} in epoch {} at {} with ISR {}", how, line->node, line->epoch,
-                           time_text(context, line->at), ids_text(line->isr));
+        return fmt::format("was acked{} by broker {} in epoch {} at {} with ISR {}", how, line->node,
+                           line->epoch, time_text(context, line->at), ids_text(line->isr));
     }
     const std::string who = produce.broker == kNoBroker ? "" : fmt::format(" by broker {}", produce.broker);
     return fmt::format("was acked{}{} at {}", how.empty() ? " with acks=all" : how, who,
@@ -71,7 +74,8 @@ std::string ids_text(const std::vector<BrokerId>& ids) { return fmt::format("{{{
 
 std::string record_text(Offset offset, Value value) {
     if (offset == kUnknownOffset) return value_text(value);
-    return value == 0 ? fmt::format("offset {}", offset) : fmt::format("offset {} ({})", offset, value_text(value));
+    return value == 0 ? fmt::format("offset {}", offset)
+                      : fmt::format("offset {} ({})", offset, value_text(value));
 }
 
 std::string seen_text(const Context& context, std::int32_t partition, Offset offset, std::size_t op) {
@@ -101,9 +105,11 @@ std::string loss_text(const Context& context, std::int32_t partition, Offset off
     return text;
 }
 
-std::string loss_story(const Context& context, std::int32_t partition, const Place& place, const LossCause& cause) {
+std::string loss_story(const Context& context, std::int32_t partition, const Place& place,
+                       const LossCause& cause) {
     const std::size_t op = place.any_op();
-    std::string text = record_text(place.offset, place.value) + " " + seen_text(context, partition, place.offset, op);
+    std::string text =
+        record_text(place.offset, place.value) + " " + seen_text(context, partition, place.offset, op);
     if (place.acked_op != Place::kNone && place.read_op != Place::kNone) {
         text += fmt::format(" and {}", seen_text(context, partition, place.offset, place.read_op));
     }
@@ -121,14 +127,14 @@ std::vector<std::string> surroundings(const Context& context, std::int32_t parti
             const std::optional<Value> value = found->second.final_value_at(o);
             if (value) records += fmt::format(" {}={}", o, value_text(*value));
         }
-        lines.push_back(fmt::format("final log around it:{}; it ends at {}", records.empty() ? " nothing" : records,
-                                    found->second.final_log()->end));
+        lines.push_back(fmt::format("final log around it:{}; it ends at {}",
+                                    records.empty() ? " nothing" : records, found->second.final_log()->end));
     }
     if (cause.record_epoch) lines.push_back(fmt::format("record of leader epoch {}", *cause.record_epoch));
     if (cause.lacking != nullptr) {
         lines.push_back(fmt::format("epochs of broker {} as it took office in epoch {}: {}; LEO {}",
-                                    cause.lacking->node, cause.lacking->epoch, cause.lacking->table.to_string(),
-                                    cause.lacking->log_end_offset));
+                                    cause.lacking->node, cause.lacking->epoch,
+                                    cause.lacking->table.to_string(), cause.lacking->log_end_offset));
     }
     // A fault that began a little before may be what did it.
     const Instant from = since - seconds(10);

@@ -1,5 +1,6 @@
-// stuck: after a proven heal no acks=all append succeeds in time, or the ISR does not become full. node-crashed: a
-// process ended that no fault ended. The runner finds both out and records them as failed probes.
+// stuck: after a proven heal no acks=all append succeeds in time, or the ISR does not become full.
+// node-crashed: a process ended that no fault ended. The runner finds both out and records them as failed
+// probes.
 #include <fmt/format.h>
 
 #include "checker/properties.h"
@@ -12,7 +13,8 @@ void add(const Context& context, Findings& findings, const char* kind, std::size
     if (!findings.count(kind, false)) return;
     Anomaly anomaly;
     anomaly.kind = kind;
-    anomaly.sentence = fmt::format("{} (known at {})", sentence, time_text(context, context.operation(op).completed));
+    anomaly.sentence =
+        fmt::format("{} (known at {})", sentence, time_text(context, context.operation(op).completed));
     anomaly.operations = {op};
     findings.sample(std::move(anomaly));
 }
@@ -29,9 +31,11 @@ void check_stuck(const Context& context, Findings& findings) {
     for (const std::size_t op : failed) {
         const auto& probe = std::get<Probe>(context.operation(op).what);
         if (probe.detail.starts_with("node-crashed")) {
-            add(context, findings, "node-crashed", op, "a process ended that no fault ended: " + probe.detail);
+            add(context, findings, "node-crashed", op,
+                "a process ended that no fault ended: " + probe.detail);
         } else if (probe.detail != "progress" && probe.detail != "isr-full") {
-            findings.reason("not-healed", fmt::format("after the heal this did not answer: {}", probe.detail));
+            findings.reason("not-healed",
+                            fmt::format("after the heal this did not answer: {}", probe.detail));
         }
     }
     // A cluster that nobody proved to be healed may well stand still.
@@ -39,9 +43,11 @@ void check_stuck(const Context& context, Findings& findings) {
     for (const std::size_t op : failed) {
         const auto& probe = std::get<Probe>(context.operation(op).what);
         if (probe.detail == "progress") {
-            add(context, findings, "stuck", op, "after the heal no acks=all append succeeded within the bound");
+            add(context, findings, "stuck", op,
+                "after the heal no acks=all append succeeded within the bound");
         } else if (probe.detail == "isr-full") {
-            add(context, findings, "stuck", op, "after the heal the ISR did not become full within the bound");
+            add(context, findings, "stuck", op,
+                "after the heal the ISR did not become full within the bound");
         }
     }
 }

@@ -1,3 +1,4 @@
+// Builds PartitionTrace from trace lines, or from observations where there is no trace.
 #include "checker/trace_index.h"
 
 #include <fmt/format.h>
@@ -125,7 +126,8 @@ private:
             leadership.log_end_offset = event.log_end_offset;
             leadership.high_watermark = event.high_watermark;
             leadership.table = EpochTable(event.table);
-            const Offset start = event.epoch_start != kUnknownOffset ? event.epoch_start : event.log_end_offset;
+            const Offset start =
+                event.epoch_start != kUnknownOffset ? event.epoch_start : event.log_end_offset;
             leadership.table.add({.offset = start, .epoch = event.epoch});
             partition.leaderships_.push_back(std::move(leadership));
         } else if (event.kind == TraceKind::Partition && (event.elected || event.unclean)) {
@@ -173,7 +175,8 @@ private:
     std::map<std::int32_t, PartitionTrace> partitions_;
 };
 
-std::map<std::int32_t, PartitionTrace> index_trace(const History& history, const Trace* trace, Instant until) {
+std::map<std::int32_t, PartitionTrace> index_trace(const History& history, const Trace* trace,
+                                                   Instant until) {
     return TraceIndexer().run(history, trace, until);
 }
 

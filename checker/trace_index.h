@@ -1,5 +1,5 @@
-// The trace of one partition, ordered for questions: who led when with which epoch table, which elections there were,
-// and which acknowledgement, append, read or truncation covers an offset.
+// The trace of one partition, ordered for questions: who led when with which epoch table, which elections
+// there were, and which acknowledgement, append, read or truncation covers an offset.
 #pragma once
 
 #include <cstdint>
@@ -67,10 +67,12 @@ public:
     /// The last one that began by then.
     [[nodiscard]] const Leadership* last_leadership(Instant until) const;
 
-    /// The `ack` line of this answer: covers the offset, error 0, from that broker (any if unknown), within [from, to].
+    /// The `ack` line of this answer: covers the offset, error 0, from that broker (any if unknown), within
+    /// [from, to].
     [[nodiscard]] const TraceEvent* ack_line(Offset offset, BrokerId broker, Instant from, Instant to) const;
     /// The `serve` line of a read of this offset.
-    [[nodiscard]] const TraceEvent* serve_line(Offset offset, BrokerId broker, Instant from, Instant to) const;
+    [[nodiscard]] const TraceEvent* serve_line(Offset offset, BrokerId broker, Instant from,
+                                               Instant to) const;
 
     // All lines of a kind in the order of time.
     [[nodiscard]] const std::vector<const TraceEvent*>& of(TraceKind kind) const;
@@ -85,7 +87,8 @@ private:
     Offset longest_ack_ = 1;
 };
 
-/// What of a trace (and of the history's exact observations) concerns each partition. Lines after `until` are ignored.
+/// What of a trace (and of the history's exact observations) concerns each partition. Lines after `until` are
+/// ignored.
 std::map<std::int32_t, PartitionTrace> index_trace(const History& history, const Trace* trace, Instant until);
 
 }  // namespace highwater::checker

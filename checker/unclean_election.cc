@@ -17,8 +17,8 @@ void check_unclean_election(const Context& context, Findings& findings) {
             anomaly.allowed = context.meta.unclean;
             anomaly.partition = number;
             anomaly.sentence =
-                fmt::format("broker {} was elected uncleanly in epoch {} at {}{}", election.leader, election.epoch,
-                            time_text(context, election.at),
+                fmt::format("broker {} was elected uncleanly in epoch {} at {}{}", election.leader,
+                            election.epoch, time_text(context, election.at),
                             context.meta.unclean ? "" : ", though unclean.leader.election.enable is false");
             if (election.op != Place::kNone) anomaly.operations = {election.op};
             findings.sample(std::move(anomaly));

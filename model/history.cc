@@ -93,7 +93,8 @@ void write(Members& members, const Observe& observe) {
     if (observe.isr) members.raw("isr", id_list(*observe.isr));
     if (observe.replicas) members.raw("replicas", id_list(*observe.replicas));
     if (observe.unclean) members.flag("unclean", *observe.unclean);
-    if (observe.config_min_isr) members.raw("config", fmt::format("{{\"min_isr\":{}}}", *observe.config_min_isr));
+    if (observe.config_min_isr)
+        members.raw("config", fmt::format("{{\"min_isr\":{}}}", *observe.config_min_isr));
     members.known("log_start", observe.log_start);
     members.known("broker", observe.broker);
     members.flag_if("sampled", observe.sampled);

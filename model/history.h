@@ -95,7 +95,8 @@ struct ListOffsets {
     std::string error;
 };
 
-/// A view of the cluster. Exact ones (golden files) hold until the next; sampled ones prove nothing in between.
+/// A view of the cluster. Exact ones (golden files) hold until the next; sampled ones prove nothing in
+/// between.
 struct Observe {
     std::int32_t partition = 0;
     std::optional<std::vector<BrokerId>> isr;
@@ -121,9 +122,10 @@ struct FaultOp {
     std::vector<std::pair<BrokerId, BrokerId>> paths;
 };
 /// A question put to a path, a process or the cluster. What a failed one means is told by `detail`:
-/// "progress" (no acks=all append succeeded in time after heal), "isr-full" (the ISR did not become full in time),
-/// "node-crashed…" (a process ended that no fault ended), anything else: that path or process is not healed.
-/// With source and destination it is a probe of that path; ok while a fault cuts it: the fault had no effect.
+/// "progress" (no acks=all append succeeded in time after heal), "isr-full" (the ISR did not become full in
+/// time), "node-crashed…" (a process ended that no fault ended), anything else: that path or process is not
+/// healed. With source and destination it is a probe of that path; ok while a fault cuts it: the fault had no
+/// effect.
 struct Probe {
     bool ok = false;
     std::string detail;

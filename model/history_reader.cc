@@ -1,5 +1,6 @@
-// Reads a history: the golden files' hw-neutral/0 (milliseconds) and highwater/1 (nanoseconds). Junk is one message
-// that names file and line, never a crash; unknown fields are ignored, unknown operations kept as OtherOp.
+// Reads a history: the golden files' hw-neutral/0 (milliseconds) and highwater/1 (nanoseconds). Junk is one
+// message that names file and line, never a crash; unknown fields are ignored, unknown operations kept as
+// OtherOp.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,12 +24,15 @@ constexpr std::int64_t kNanosPerMilli = 1'000'000;
 
 /// Codes after which the record may be in the log: a `fail` with one of them is no evidence of failure.
 bool indeterminate(std::string_view error) {
-    static constexpr std::array<std::string_view, 30> names{
+    // clang-format off
+    static constexpr auto names = std::to_array<std::string_view>({
         "REQUEST_TIMED_OUT", "7", "NOT_LEADER_OR_FOLLOWER", "NOT_LEADER_FOR_PARTITION", "6",
-        "NOT_ENOUGH_REPLICAS_AFTER_APPEND", "20", "UNKNOWN_SERVER_ERROR", "UNKNOWN", "-1", "KAFKA_STORAGE_ERROR", "56",
-        "OUT_OF_ORDER_SEQUENCE_NUMBER", "45", "NETWORK_EXCEPTION", "DISCONNECT", "DISCONNECTED", "TRANSPORT",
-        "_TRANSPORT", "MSG_TIMED_OUT", "_MSG_TIMED_OUT", "TIMED_OUT", "_TIMED_OUT", "TIMEOUT", "CLIENT_TIMEOUT",
-        "NOT_PERSISTED", "connection lost", "client timeout", "oversized frame", "timeout"};
+        "NOT_ENOUGH_REPLICAS_AFTER_APPEND", "20", "UNKNOWN_SERVER_ERROR", "UNKNOWN", "-1",
+        "KAFKA_STORAGE_ERROR", "56", "OUT_OF_ORDER_SEQUENCE_NUMBER", "45", "NETWORK_EXCEPTION",
+        "DISCONNECT", "DISCONNECTED", "TRANSPORT", "_TRANSPORT", "MSG_TIMED_OUT", "_MSG_TIMED_OUT",
+        "TIMED_OUT", "_TIMED_OUT", "TIMEOUT", "CLIENT_TIMEOUT", "NOT_PERSISTED", "connection lost",
+        "client timeout", "oversized frame", "timeout"});
+    // clang-format on
     return std::find(names.begin(), names.end(), error) != names.end();
 }
 
@@ -36,26 +40,27 @@ bool indeterminate(std::string_view error) {
 struct Line {
     std::string op;
     std::string client;
-    std::optional<Element> t0, t, partition, value, status, offset, acks, error, seq, broker, records, from, hw,
-        log_start, lso, isolation, final, complete, follower, which, epoch, isr, replicas, leader, unclean, config,
-        sampled, kind, target, id, detail, pairs, ok, src, dst;
+    std::optional<Element> t0, t, partition, value, status, offset, acks, error, seq, broker, records, from,
+        hw, log_start, lso, isolation, final, complete, follower, which, epoch, isr, replicas, leader,
+        unclean, config, sampled, kind, target, id, detail, pairs, ok, src, dst;
 };
 
 using Slot = std::optional<Element> Line::*;
 const std::unordered_map<std::string_view, Slot>& slots() {
+    // clang-format off
     static const std::unordered_map<std::string_view, Slot> table{
-        {"t0", &Line::t0},           {"t", &Line::t},             {"partition", &Line::partition},
-        {"value", &Line::value},     {"status", &Line::status},   {"offset", &Line::offset},
-        {"acks", &Line::acks},       {"error", &Line::error},     {"seq", &Line::seq},
-        {"broker", &Line::broker},   {"records", &Line::records}, {"from", &Line::from},
-        {"hw", &Line::hw},           {"log_start", &Line::log_start}, {"lso", &Line::lso},
-        {"isolation", &Line::isolation}, {"final", &Line::final}, {"complete", &Line::complete},
-        {"follower", &Line::follower}, {"which", &Line::which},   {"epoch", &Line::epoch},
-        {"isr", &Line::isr},         {"replicas", &Line::replicas}, {"leader", &Line::leader},
-        {"unclean", &Line::unclean}, {"config", &Line::config},   {"sampled", &Line::sampled},
-        {"kind", &Line::kind},       {"target", &Line::target},   {"id", &Line::id},
-        {"detail", &Line::detail},   {"pairs", &Line::pairs},     {"ok", &Line::ok},
-        {"src", &Line::src},         {"dst", &Line::dst}};
+        {"t0", &Line::t0}, {"t", &Line::t}, {"partition", &Line::partition}, {"value", &Line::value},
+        {"status", &Line::status}, {"offset", &Line::offset}, {"acks", &Line::acks},
+        {"error", &Line::error}, {"seq", &Line::seq}, {"broker", &Line::broker},
+        {"records", &Line::records}, {"from", &Line::from}, {"hw", &Line::hw},
+        {"log_start", &Line::log_start}, {"lso", &Line::lso}, {"isolation", &Line::isolation},
+        {"final", &Line::final}, {"complete", &Line::complete}, {"follower", &Line::follower},
+        {"which", &Line::which}, {"epoch", &Line::epoch}, {"isr", &Line::isr},
+        {"replicas", &Line::replicas}, {"leader", &Line::leader}, {"unclean", &Line::unclean},
+        {"config", &Line::config}, {"sampled", &Line::sampled}, {"kind", &Line::kind},
+        {"target", &Line::target}, {"id", &Line::id}, {"detail", &Line::detail}, {"pairs", &Line::pairs},
+        {"ok", &Line::ok}, {"src", &Line::src}, {"dst", &Line::dst}};
+    // clang-format on
     return table;
 }
 
@@ -155,7 +160,8 @@ void HistoryReader::read_meta(Element value) {
         }
     }
     if (meta.format != "highwater/1" && meta.format != "hw-neutral/0") {
-        throw FieldError{fmt::format("unknown format \"{}\": highwater/1 and hw-neutral/0 are read", meta.format)};
+        throw FieldError{
+            fmt::format("unknown format \"{}\": highwater/1 and hw-neutral/0 are read", meta.format)};
     }
     if (meta.kind != "history") throw FieldError{fmt::format("this is a {}, not a history", meta.kind)};
     milliseconds_ = meta.format == "hw-neutral/0";
@@ -192,7 +198,8 @@ Instant HistoryReader::time(std::string_view key, Element value) const {
 }
 
 std::int32_t HistoryReader::client(const std::string& name) {
-    const auto [found, added] = clients_.try_emplace(name, static_cast<std::int32_t>(history_.clients.size()));
+    const auto [found, added] =
+        clients_.try_emplace(name, static_cast<std::int32_t>(history_.clients.size()));
     if (added) history_.clients.push_back(name);
     return found->second;
 }
@@ -253,12 +260,13 @@ Produce HistoryReader::produce(const Line& line, std::int64_t invoked_ns) {
     produce.broker = to_broker(line.broker);
     if (produce.status == Outcome::Fail && indeterminate(produce.error)) {
         // Our own client sends one request: with acks=1 a leader answers 6 only before the append.
-        const bool ours = !milliseconds_ && produce.acks.value_or(-1) != -1 && produce.error == "NOT_LEADER_OR_FOLLOWER";
+        const bool ours =
+            !milliseconds_ && produce.acks.value_or(-1) != -1 && produce.error == "NOT_LEADER_OR_FOLLOWER";
         if (!ours) {
             produce.status = Outcome::Info;
             if (doubted_fails_++ == 0) {
-                first_doubt_ = fmt::format("value {} called at {} ns, {}", value_text(produce.value), invoked_ns,
-                                           produce.error);
+                first_doubt_ = fmt::format("value {} called at {} ns, {}", value_text(produce.value),
+                                           invoked_ns, produce.error);
             }
         }
     }
@@ -321,13 +329,15 @@ Observe HistoryReader::observe(const Line& line) {
     if (line.isr) observe.isr = json::to_numbers<BrokerId>("isr", *line.isr);
     if (line.replicas) observe.replicas = json::to_numbers<BrokerId>("replicas", *line.replicas);
     if (line.leader) observe.leader = to_broker(line.leader, "leader");
-    if (line.epoch && !line.epoch->is_null()) observe.epoch = json::to_number<LeaderEpoch>("epoch", *line.epoch);
+    if (line.epoch && !line.epoch->is_null())
+        observe.epoch = json::to_number<LeaderEpoch>("epoch", *line.epoch);
     if (line.unclean) observe.unclean = json::to_bool("unclean", *line.unclean);
     if (line.config) {
         observe.config_json = simdjson::minify(*line.config);
         Element min_isr;
         simdjson::dom::object config;
-        if (line.config->get(config) == simdjson::SUCCESS && config["min_isr"].get(min_isr) == simdjson::SUCCESS) {
+        if (line.config->get(config) == simdjson::SUCCESS &&
+            config["min_isr"].get(min_isr) == simdjson::SUCCESS) {
             observe.config_min_isr = json::to_number<std::int32_t>("min_isr", min_isr);
         }
     }
@@ -343,7 +353,8 @@ FaultOp HistoryReader::fault(const Line& line) {
     if (line.target) {
         if (line.target->is_array()) {
             for (const Element item : json::to_array("target", *line.target)) {
-                fault.target += fmt::format("{}{}", fault.target.empty() ? "" : ",", loose_text("target", item));
+                fault.target +=
+                    fmt::format("{}{}", fault.target.empty() ? "" : ",", loose_text("target", item));
             }
         } else {
             fault.target = loose_text("target", *line.target);
@@ -384,10 +395,10 @@ OtherOp HistoryReader::other(const Line& line, simdjson::dom::object object) {
 Result<History> HistoryReader::take() {
     if (!meta_seen_) return failure("empty: not even a meta line");
     if (doubted_fails_ > 0) {
-        history_.warnings.push_back(
-            fmt::format("{} appends recorded as fail carry a code after which the record may be in the log; read as "
-                        "info (first: {})",
-                        doubted_fails_, first_doubt_));
+        history_.warnings.push_back(fmt::format(
+            "{} appends recorded as fail carry a code after which the record may be in the log; read as "
+            "info (first: {})",
+            doubted_fails_, first_doubt_));
     }
     return std::move(history_);
 }
@@ -398,13 +409,14 @@ Result<History> parse_history(std::string_view text, const std::string& name) {
     HistoryReader reader;
     simdjson::dom::parser parser;
     const simdjson::padded_string padded(text);
-    const Status status =
-        json::for_each_line(std::string_view(padded), [&](std::string_view line, std::size_t number, bool) -> Status {
+    const Status status = json::for_each_line(
+        std::string_view(padded), [&](std::string_view line, std::size_t number, bool) -> Status {
             Element root;
             // Within the padded copy every line has readable bytes behind it.
             const auto error = parser.parse(line.data(), line.size(), false).get(root);
             if (error != simdjson::SUCCESS) {
-                return failure(fmt::format("{}:{}: not JSON: {}", name, number, simdjson::error_message(error)));
+                return failure(
+                    fmt::format("{}:{}: not JSON: {}", name, number, simdjson::error_message(error)));
             }
             if (Status read = reader.read_line(root); !read) {
                 return failure(fmt::format("{}:{}", name, number), read.error());

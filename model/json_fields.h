@@ -1,4 +1,5 @@
-// Reading JSON lines: typed fields of one simdjson object, with errors that name the field. For .cc files of model only.
+// Reading JSON lines: typed fields of one simdjson object, with errors that name the field. For .cc files of
+// model only.
 #pragma once
 
 #include <fmt/format.h>
@@ -76,7 +77,8 @@ std::vector<T> to_numbers(std::string_view key, Element value) {
 }
 
 /// [[a, b]…]; `at_least` numbers in each.
-inline std::vector<std::vector<std::int64_t>> to_tuples(std::string_view key, Element value, std::size_t at_least) {
+inline std::vector<std::vector<std::int64_t>> to_tuples(std::string_view key, Element value,
+                                                        std::size_t at_least) {
     std::vector<std::vector<std::int64_t>> tuples;
     for (const Element item : to_array(key, value)) {
         tuples.push_back(to_numbers<std::int64_t>(key, item));

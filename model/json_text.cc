@@ -1,3 +1,4 @@
+// JSON strings by hand.
 #include "model/json_text.h"
 
 #include <fmt/format.h>

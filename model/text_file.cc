@@ -1,3 +1,4 @@
+// Reads a file into memory; the only IO of this room beside the scenario loader.
 #include "model/text_file.h"
 
 #include <fmt/format.h>

@@ -14,8 +14,25 @@
 namespace highwater {
 
 enum class TraceKind : std::uint8_t {
-    Start, Registered, Stop, Role, Append, Hw, IsrProposed, IsrCommitted, Truncate, Following, Ack, Serve, Offline,
-    Checkpoint, Register, Fence, Unfence, ShuttingDown, Partition
+    Start,
+    Registered,
+    Stop,
+    Role,
+    Append,
+    Hw,
+    IsrProposed,
+    IsrCommitted,
+    Truncate,
+    Following,
+    Ack,
+    Serve,
+    Offline,
+    Checkpoint,
+    Register,
+    Fence,
+    Unfence,
+    ShuttingDown,
+    Partition
 };
 
 struct TraceReplica {
@@ -33,8 +50,8 @@ struct TraceEvent {
     TraceKind kind = TraceKind::Start;
     std::int32_t partition = -1;
     std::string topic;
-    std::string role;    // role, start
-    std::string text;    // reason, cause, incarnation, bugs
+    std::string role;  // role, start
+    std::string text;  // reason, cause, incarnation, bugs
     BrokerId leader = kNoBroker;
     BrokerId broker = kNoBroker;
     BrokerEpoch broker_epoch = kUnknownBrokerEpoch;
@@ -42,8 +59,8 @@ struct TraceEvent {
     PartitionEpoch partition_epoch = -1;
     Offset log_end_offset = kUnknownOffset;
     Offset high_watermark = kUnknownOffset;
-    Offset from = kUnknownOffset;  // hw, truncate, serve
-    Offset to = kUnknownOffset;    // hw, truncate; serve: end
+    Offset from = kUnknownOffset;   // hw, truncate, serve
+    Offset to = kUnknownOffset;     // hw, truncate; serve: end
     Offset first = kUnknownOffset;  // append, ack
     Offset last = kUnknownOffset;   // ack
     Offset epoch_start = kUnknownOffset;
@@ -56,8 +73,8 @@ struct TraceEvent {
     Duration silent{0};
     std::optional<BrokerId> pending_add;
     std::vector<BrokerId> isr;
-    std::vector<BrokerId> isr_from;     // isr-proposed
-    std::vector<BrokerId> maximal_isr;  // ack
+    std::vector<BrokerId> isr_from;      // isr-proposed
+    std::vector<BrokerId> maximal_isr;   // ack
     std::vector<TraceReplica> replicas;  // hw; isr-proposed: lagging
     std::vector<OffsetAndEpoch> table;   // role; truncate: the diverging pair
 };
@@ -68,8 +85,8 @@ struct Trace {
 };
 
 std::string_view trace_kind_name(TraceKind kind);
-/// Merges files, each one node's. A last line cut short (SIGKILL) is tolerated; anything else malformed is an error
-/// naming file and line.
+/// Merges files, each one node's. A last line cut short (SIGKILL) is tolerated; anything else malformed is an
+/// error naming file and line.
 Result<Trace> read_trace(const std::vector<std::string>& paths);
 Result<Trace> parse_trace(std::string_view text, const std::string& name);
 

@@ -17,8 +17,9 @@ using json::Element;
 using json::FieldError;
 
 constexpr std::array<std::string_view, 19> kKindNames{
-    "start", "registered", "stop", "role", "append", "hw", "isr-proposed", "isr-committed", "truncate", "following",
-    "ack", "serve", "offline", "checkpoint", "register", "fence", "unfence", "shutting-down", "partition"};
+    "start",         "registered", "stop",      "role",          "append",   "hw",      "isr-proposed",
+    "isr-committed", "truncate",   "following", "ack",           "serve",    "offline", "checkpoint",
+    "register",      "fence",      "unfence",   "shutting-down", "partition"};
 
 std::optional<TraceKind> kind_of(std::string_view name) {
     for (std::size_t i = 0; i < kKindNames.size(); ++i) {
@@ -113,8 +114,7 @@ const std::unordered_map<std::string_view, FieldReader>& fields() {
         {"reason", [](E e, K k, V v) { e.text = json::to_text(k, v); }},
         {"cause", [](E e, K k, V v) { e.text = json::to_text(k, v); }},
         // start and register name an incarnation id (text) or number; i is the one that counts.
-        {"incarnation",
-         [](E e, K k, V v) {
+        {"incarnation", [](E e, K k, V v) {
              if (v.is_string()) e.text = json::to_text(k, v);
          }}};
     return table;
@@ -181,7 +181,8 @@ Status append_events(std::string_view text, const std::string& name, std::vector
 
 Trace sorted(std::vector<TraceEvent> events) {
     std::stable_sort(events.begin(), events.end(), [](const TraceEvent& a, const TraceEvent& b) {
-        return std::tie(a.at, a.node, a.incarnation, a.sequence) < std::tie(b.at, b.node, b.incarnation, b.sequence);
+        return std::tie(a.at, a.node, a.incarnation, a.sequence) <
+               std::tie(b.at, b.node, b.incarnation, b.sequence);
     });
     return Trace{std::move(events)};
 }
@@ -192,7 +193,8 @@ std::string_view trace_kind_name(TraceKind kind) { return kKindNames[static_cast
 
 Result<Trace> parse_trace(std::string_view text, const std::string& name) {
     std::vector<TraceEvent> events;
-    if (Status status = append_events(text, name, events); !status) return tl::make_unexpected(status.error());
+    if (Status status = append_events(text, name, events); !status)
+        return tl::make_unexpected(status.error());
     return sorted(std::move(events));
 }
 
@@ -201,7 +203,8 @@ Result<Trace> read_trace(const std::vector<std::string>& paths) {
     for (const std::string& path : paths) {
         const Result<std::string> text = read_text_file(path);
         if (!text) return tl::make_unexpected(text.error());
-        if (Status status = append_events(*text, path, events); !status) return tl::make_unexpected(status.error());
+        if (Status status = append_events(*text, path, events); !status)
+            return tl::make_unexpected(status.error());
     }
     return sorted(std::move(events));
 }

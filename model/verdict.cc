@@ -81,7 +81,8 @@ Result<Verdict> verdict_from_json(std::string_view text, const std::string& name
         if (kind == "valid") verdict.kind = VerdictKind::Valid;
         else if (kind == "invalid") verdict.kind = VerdictKind::Invalid;
         else if (kind == "unknown") verdict.kind = VerdictKind::Unknown;
-        else return failure(fmt::format("{}: verdict \"{}\": expected valid, invalid or unknown", name, kind));
+        else
+            return failure(fmt::format("{}: verdict \"{}\": expected valid, invalid or unknown", name, kind));
         using Counts = std::map<std::string, std::int64_t>;
         verdict.counts = json.value("anomalies", Counts{});
         verdict.violations = json.value("violations", std::vector<std::string>{});
@@ -89,7 +90,8 @@ Result<Verdict> verdict_from_json(std::string_view text, const std::string& name
         verdict.reason_details = json.value("reason_details", std::vector<std::string>{});
         verdict.evidence = json.value("evidence", Counts{});
         verdict.warnings = json.value("warnings", std::vector<std::string>{});
-        for (const Json& sample : json.value("samples", Json::array())) verdict.anomalies.push_back(anomaly_from(sample));
+        for (const Json& sample : json.value("samples", Json::array()))
+            verdict.anomalies.push_back(anomaly_from(sample));
         return verdict;
     } catch (const Json::exception& error) {
         return failure(fmt::format("{}: {}", name, error.what()));

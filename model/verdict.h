@@ -1,4 +1,5 @@
-// What a run proved: valid, invalid or unknown; the anomalies behind it; the evidence that something was tested.
+// What a run proved: valid, invalid or unknown; the anomalies behind it; the evidence that something was
+// tested.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +30,8 @@ struct Anomaly {
     Value value = 0;
     /// One sentence that a person understands without the files.
     std::string sentence;
-    /// What surrounds it, a line each: the records three offsets around, the leaders' epochs, the faults nearby.
+    /// What surrounds it, a line each: the records three offsets around, the leaders' epochs, the faults
+    /// nearby.
     std::vector<std::string> context;
     /// Indices into History::operations: the minimal operations that show it.
     std::vector<std::size_t> operations;

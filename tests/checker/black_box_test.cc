@@ -1,4 +1,5 @@
-// Properties of client histories without a trace: for each a history that is flagged, and a change of it that is not.
+// Properties of client histories without a trace: for each a history that is flagged, and a change of it that
+// is not.
 #include <gtest/gtest.h>
 
 #include "tests/checker/builder.h"
@@ -14,7 +15,8 @@ TEST(LostCommitted, an_acked_record_that_the_final_log_lacks) {
     const Verdict lost = run.judge();
     EXPECT_EQ(lost.kind, VerdictKind::Invalid);
     EXPECT_EQ(count(lost, "lost-committed"), 1);
-    EXPECT_EQ(sentence(lost, "lost-committed"), "offset 1 (2) was acked with acks=all at 0.02 s; the final log ends at 1");
+    EXPECT_EQ(sentence(lost, "lost-committed"),
+              "offset 1 (2) was acked with acks=all at 0.02 s; the final log ends at 1");
 
     final.records.push_back({1, 2});
     EXPECT_EQ(run.judge().kind, VerdictKind::Valid);
@@ -197,7 +199,8 @@ TEST(HwRegression, list_offsets_across_and_within_epochs) {
     EXPECT_EQ(run.judge().kind, VerdictKind::Valid);
     run.history.operations.pop_back();
     latest(40, 4, 5);
-    EXPECT_EQ(count(run.judge(), "hw-regression"), 2);  // below epoch 4's answer and below its own earlier one
+    EXPECT_EQ(count(run.judge(), "hw-regression"),
+              2);  // below epoch 4's answer and below its own earlier one
     Observe unclean;
     unclean.leader = 2;
     unclean.epoch = 5;
@@ -238,8 +241,10 @@ TEST(AppendOrder, an_ack_that_returned_before_a_lower_record_was_sent) {
     run.final({{0, 1}, {1, 2}});
     const Verdict verdict = run.judge();
     EXPECT_TRUE(violated(verdict, "out-of-order-ack"));
-    EXPECT_EQ(sentence(verdict, "out-of-order-ack"), "offset 1 (2) was acked at 0.01 s, but offset 0 (1) below it was only sent at 0.01 s");
-    run.history.operations[0].invoked = HistoryBuilder::at(9);  // closed intervals: equal stamps are concurrent
+    EXPECT_EQ(sentence(verdict, "out-of-order-ack"),
+              "offset 1 (2) was acked at 0.01 s, but offset 0 (1) below it was only sent at 0.01 s");
+    run.history.operations[0].invoked =
+        HistoryBuilder::at(9);  // closed intervals: equal stamps are concurrent
     EXPECT_EQ(run.judge().kind, VerdictKind::Valid);
     run.history.operations[0].invoked = HistoryBuilder::at(10);
     std::get<Produce>(run.history.operations[1].what).status = Outcome::Info;  // may land at any later time
@@ -306,7 +311,8 @@ TEST(Premises, each_reason_makes_the_run_unknown) {
     run.produce(0, 9, 1, 0);
     Poll& final = run.final({{0, 1}});
     EXPECT_EQ(run.judge().kind, VerdictKind::Valid);
-    EXPECT_EQ(check({.history = run.history, .run_reasons = {"target-unresolved"}}).kind, VerdictKind::Unknown);
+    EXPECT_EQ(check({.history = run.history, .run_reasons = {"target-unresolved"}}).kind,
+              VerdictKind::Unknown);
     final.complete = false;
     EXPECT_EQ(run.judge().reasons, std::vector<std::string>{"final-read-incomplete"});
     final.complete = true;

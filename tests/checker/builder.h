@@ -1,5 +1,5 @@
-// Builds small histories and traces for tests: times in milliseconds, everything else the defaults of a three-replica
-// topic with min ISR 2 and acks=all.
+// Builds small histories and traces for tests: times in milliseconds, everything else the defaults of a
+// three-replica topic with min ISR 2 and acks=all.
 #pragma once
 
 #include <fmt/format.h>
@@ -64,7 +64,9 @@ public:
     static Instant at(std::int64_t ms) { return {ms * 1'000'000}; }
 
     [[nodiscard]] Verdict judge() const { return check({.history = history}); }
-    [[nodiscard]] Verdict judge(const Trace& trace) const { return check({.history = history, .trace = &trace}); }
+    [[nodiscard]] Verdict judge(const Trace& trace) const {
+        return check({.history = history, .trace = &trace});
+    }
 };
 
 class TraceBuilder {
@@ -97,7 +99,8 @@ public:
         event.isr = std::move(isr);
         return event;
     }
-    TraceEvent& elects(std::int64_t ms, BrokerId leader, LeaderEpoch epoch, bool unclean, std::vector<BrokerId> isr) {
+    TraceEvent& elects(std::int64_t ms, BrokerId leader, LeaderEpoch epoch, bool unclean,
+                       std::vector<BrokerId> isr) {
         TraceEvent& event = line(ms, 100, TraceKind::Partition);
         event.leader = leader;
         event.epoch = epoch;

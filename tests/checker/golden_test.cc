@@ -1,5 +1,5 @@
-// The golden histories: every verdict must match. Compared are the verdict, that every expected violation is there and no
-// other kind, and exact counts of what is counted record by record.
+// The golden histories: every verdict must match. Compared are the verdict, that every expected violation is
+// there and no other kind, and exact counts of what is counted record by record.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -31,7 +31,9 @@ const std::set<std::string>& exactly_counted() {
     return kinds;
 }
 
-std::string case_path(const std::string& name) { return fmt::format("{}/cases/{}.jsonl", HW_TEST_DATA, name); }
+std::string case_path(const std::string& name) {
+    return fmt::format("{}/cases/{}.jsonl", HW_TEST_DATA, name);
+}
 
 std::vector<Json> expectations() {
     std::vector<Json> all;
@@ -57,7 +59,8 @@ std::string difference(const Json& expected, const Verdict& verdict) {
     const auto wanted = expected.at("violations").get<std::set<std::string>>();
     const auto tolerated = expected.value("may", std::set<std::string>{});
     for (const std::string& kind : wanted) {
-        if (std::count(verdict.violations.begin(), verdict.violations.end(), kind) == 0) return "no violation " + kind;
+        if (std::count(verdict.violations.begin(), verdict.violations.end(), kind) == 0)
+            return "no violation " + kind;
     }
     for (const std::string& kind : verdict.violations) {
         if (!wanted.contains(kind) && !tolerated.contains(kind)) return "unexpected violation " + kind;
@@ -106,7 +109,8 @@ TEST(Golden, a_reason_is_given_where_one_is_expected) {
         if (history->meta.needs == "txn") continue;
         const Verdict verdict = check({.history = *history});
         for (const auto& reason : expected.at("reasons")) {
-            EXPECT_NE(std::find(verdict.reasons.begin(), verdict.reasons.end(), reason), verdict.reasons.end())
+            EXPECT_NE(std::find(verdict.reasons.begin(), verdict.reasons.end(), reason),
+                      verdict.reasons.end())
                 << expected.at("case") << " lacks the reason " << reason;
         }
     }
@@ -122,7 +126,9 @@ TEST(Golden, writing_and_reading_again_changes_no_verdict) {
         meta.format = "highwater/1";
         std::string text = format_meta(meta) + "\n";
         for (const Operation& operation : history->operations) {
-            text += format_operation(operation, history->clients[static_cast<std::size_t>(operation.client)]) + "\n";
+            text +=
+                format_operation(operation, history->clients[static_cast<std::size_t>(operation.client)]) +
+                "\n";
         }
         const Result<History> again = parse_history(text, name);
         ASSERT_TRUE(again.has_value()) << again.error().message;

@@ -6,7 +6,8 @@
 namespace highwater::checker {
 namespace {
 
-/// Broker 2 acked offsets 0 to 2 in epoch 5 as ISR {2}; broker 1, which has offset 0 only, is elected in epoch 6.
+/// Broker 2 acked offsets 0 to 2 in epoch 5 as ISR {2}; broker 1, which has offset 0 only, is elected in
+/// epoch 6.
 struct UncleanRun {
     HistoryBuilder run;
     TraceBuilder trace;
@@ -42,7 +43,8 @@ TEST(UncleanAccounting, a_loss_in_an_allowed_unclean_election_is_counted) {
     EXPECT_EQ(evidence(verdict, "truncated"), 1);
     EXPECT_EQ(evidence(verdict, "leader-changed"), 1);
     EXPECT_EQ(sentence(verdict, "lost-committed"),
-              "offset 1 (p3-2) was acked by broker 2 in epoch 5 at 0.01 s with ISR {2}; broker 1 was elected uncleanly in "
+              "offset 1 (p3-2) was acked by broker 2 in epoch 5 at 0.01 s with ISR {2}; broker 1 was elected "
+              "uncleanly in "
               "epoch 6 at 0.99 s with LEO 1; broker 2 truncated 3 -> 1 at 1.99 s");
 }
 
@@ -72,7 +74,8 @@ TEST(UncleanAccounting, a_loss_after_the_last_election_is_never_explained) {
 TEST(LostCommitted, below_a_traced_high_watermark_everything_is_committed) {
     UncleanRun lossy;
     lossy.trace.moves(40, 2, 5, 2, 3, {2}, {{.id = 1, .log_end_offset = 1}});
-    EXPECT_EQ(count(lossy.run.judge(lossy.trace.trace), "lost-committed"), 2);  // the timed-out record at offset 2 too
+    EXPECT_EQ(count(lossy.run.judge(lossy.trace.trace), "lost-committed"),
+              2);  // the timed-out record at offset 2 too
 }
 
 TEST(LostCommitted, events_after_the_history_are_the_end_of_the_cluster) {
