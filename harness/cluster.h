@@ -1,0 +1,40 @@
+// A cluster under test as the runner sees it, whichever it is: started, asked, broken, healed, stopped.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "model/scenario.h"
+#include "nemesis/fault_target.h"
+#include "nemesis/network.h"
+#include "workloads/socket.h"
+
+namespace highwater::harness {
+
+class Cluster : public nemesis::FaultTarget {
+public:
+    /// Every process runs and every broker is unfenced; the topic exists with a full ISR and its first leader.
+    virtual Status start(Instant deadline) = 0;
+    /// Everything ends now, whatever its state.
+    virtual void stop() = 0;
+
+    [[nodiscard]] virtual std::vector<BrokerId> brokers() const = 0;
+    [[nodiscard]] virtual std::vector<BrokerId> controllers() const = 0;
+    /// Never faulted: for the observer and final reads.
+    [[nodiscard]] virtual workloads::SocketAddress direct_address(BrokerId broker) const = 0;
+    /// As workload client number `client` (from 0) reaches each broker: through its relays.
+    [[nodiscard]] virtual std::map<BrokerId, workloads::SocketAddress> client_addresses(std::int32_t client) const = 0;
+    [[nodiscard]] virtual std::vector<BrokerId> client_ids() const = 0;
+    [[nodiscard]] virtual nemesis::Network& network() = 0;
+
+    [[nodiscard]] virtual bool running(BrokerId id) const = 0;
+    [[nodiscard]] virtual bool paused(BrokerId id) const = 0;
+    /// Processes that ended although no fault ended them: "broker 2 ended by itself: signal 6 (Aborted)".
+    [[nodiscard]] virtual std::vector<std::string> crashes() = 0;
+    /// White-box trace files of all incarnations.
+    [[nodiscard]] virtual std::vector<std::string> trace_files() const = 0;
+};
+
+}  // namespace highwater::harness

@@ -1,0 +1,286 @@
+#include "harness/node_cluster.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "base/rng.h"
+#include "workloads/broker_client.h"
+
+namespace highwater::harness {
+namespace {
+
+constexpr Duration kFaultDeadline = seconds(10);
+/// How often a condition of the start is looked at; each look is a round trip of its own.
+constexpr Duration kLook = milliseconds(10);
+constexpr Duration kAskPatience = milliseconds(500);
+
+Status write_text(const std::string& path, const std::string& text) {
+    std::ofstream out(path, std::ios::trunc);
+    out << text;
+    out.close();
+    return out ? Status{} : failure(fmt::format("{}: cannot be written", path));
+}
+
+void look_again() { std::this_thread::sleep_for(kLook); }
+
+}  // namespace
+
+NodeCluster::NodeCluster(const Scenario& scenario, NodeClusterOptions options)
+    : scenario_(scenario), options_(std::move(options)) {
+    for (BrokerId id = 1; id <= scenario.cluster.brokers; ++id) members_.brokers.push_back(id);
+    for (std::int32_t i = 0; i < scenario.cluster.controllers; ++i) members_.controllers.push_back(nemesis::kFirstController + i);
+    for (std::int32_t i = 0; i < options_.clients; ++i) members_.clients.push_back(nemesis::kFirstClient + i);
+    cluster_id_ = Rng(options_.seed).uuid().to_string();
+}
+
+NodeCluster::~NodeCluster() { stop(); }
+
+std::string NodeCluster::node_dir(BrokerId id) const { return fmt::format("{}/nodes/{}", options_.run_dir, id); }
+
+workloads::SocketAddress NodeCluster::direct_address(BrokerId broker) const {
+    return {slot_->plan().real_address(broker), nemesis::kDirectPort};
+}
+
+std::map<BrokerId, workloads::SocketAddress> NodeCluster::client_addresses(std::int32_t client) const {
+    std::map<BrokerId, workloads::SocketAddress> addresses;
+    const BrokerId id = members_.clients[static_cast<std::size_t>(client) % members_.clients.size()];
+    for (const BrokerId broker : members_.brokers) {
+        addresses[broker] = {slot_->plan().address(id, broker), nemesis::kClientPort};
+    }
+    return addresses;
+}
+
+std::string NodeCluster::properties(BrokerId id, std::int32_t incarnation) const {
+    const nemesis::AddressPlan& plan = slot_->plan();
+    const std::string real = plan.real_address(id);
+    const std::string name = nemesis::AddressPlan::name(id);
+    const BrokerId controller = members_.controllers.front();
+    std::string text = fmt::format(
+        "node.id={}\ncontroller.quorum.voters={}@{}:{}\ncontroller.listener.names=CONTROLLER\n"
+        "listener.security.protocol.map=INTERNAL:PLAINTEXT,CLIENT:PLAINTEXT,DIRECT:PLAINTEXT,CONTROLLER:PLAINTEXT\n"
+        "log.dirs={}/data\nhighwater.cluster.id={}\nhighwater.hosts.file={}/hosts\nhighwater.trace.file={}/trace-{}.jsonl\n"
+        "highwater.incarnation={}\n",
+        id, controller, nemesis::AddressPlan::name(controller), nemesis::kControllerPort, node_dir(id), cluster_id_,
+        node_dir(id), node_dir(id), incarnation, incarnation);
+    if (!options_.bugs.empty()) text += fmt::format("highwater.bugs={}\n", options_.bugs);
+    if (nemesis::is_controller(id)) {
+        text += fmt::format("process.roles=controller\nlisteners=CONTROLLER://{0}:{1}\nadvertised.listeners=CONTROLLER://{2}:{1}\n",
+                            real, nemesis::kControllerPort, name);
+    } else {
+        text += fmt::format(
+            "process.roles=broker\ninter.broker.listener.name=INTERNAL\n"
+            "listeners=INTERNAL://{0}:{1},CLIENT://{0}:{2},DIRECT://{0}:{3}\n"
+            "advertised.listeners=INTERNAL://{4}:{1},CLIENT://{4}:{2},DIRECT://{0}:{3}\n",
+            real, nemesis::kInternalPort, nemesis::kClientPort, nemesis::kDirectPort, name);
+    }
+    for (const auto& [key, value] : scenario_.cluster.properties) text += fmt::format("{}={}\n", key, value);
+    return text;
+}
+
+Status NodeCluster::write_files(BrokerId id, std::int32_t incarnation) {
+    std::error_code error;
+    std::filesystem::create_directories(node_dir(id), error);
+    if (error) return failure(fmt::format("{}: {}", node_dir(id), error.message()));
+    if (Status written = write_text(node_dir(id) + "/hosts", slot_->plan().hosts_file(id, members_)); !written) return written;
+    return write_text(node_dir(id) + "/server.properties", properties(id, incarnation));
+}
+
+Status NodeCluster::launch(BrokerId id) {
+    Node& node = nodes_[id];
+    const std::int32_t incarnation = ++node.incarnation;
+    if (Status written = write_files(id, incarnation); !written) return written;
+    ChildOptions options;
+    options.program = options_.program;
+    options.args = {node_dir(id) + "/server.properties"};
+    options.output_file = node_dir(id) + "/stdout.log";
+    auto child = Child::launch(options);
+    if (!child) return tl::make_unexpected(child.error());
+    auto process = nemesis::Process::attach(child->pid());
+    if (!process) return tl::make_unexpected(process.error());
+    node.child = std::make_unique<Child>(std::move(*child));
+    node.process = std::make_unique<nemesis::Process>(std::move(*process));
+    node.paused = false;
+    node.end_expected = false;
+    trace_files_.push_back(fmt::format("{}/trace-{}.jsonl", node_dir(id), incarnation));
+    return {};
+}
+
+Status NodeCluster::start(Instant deadline) {
+    auto slot = nemesis::SlotClaim::claim();
+    if (!slot) return tl::make_unexpected(slot.error());
+    slot_ = std::make_unique<nemesis::SlotClaim>(std::move(*slot));
+    nemesis::NetworkOptions options;
+    options.seed = options_.seed;
+    auto network = nemesis::Network::start(slot_->plan(), members_, std::move(options));
+    if (!network) return tl::make_unexpected(network.error());
+    network_ = std::move(*network);
+    for (const BrokerId id : members_.controllers) {
+        if (Status launched = launch(id); !launched) return launched;
+    }
+    for (const BrokerId id : members_.brokers) {
+        if (Status launched = launch(id); !launched) return launched;
+    }
+    if (Status ready = wait_for_brokers(deadline); !ready) return ready;
+    if (Status created = create_topic(deadline); !created) return created;
+    return wait_for_topic(deadline);
+}
+
+Status NodeCluster::wait_for_brokers(Instant deadline) {
+    std::string last = "no answer";
+    while (monotonic_now() < deadline) {
+        if (const auto ended = crashes(); !ended.empty()) return failure(ended.front());
+        std::size_t ready = 0;
+        for (const BrokerId id : members_.brokers) {
+            workloads::BrokerClient client(direct_address(id), "starter", "");
+            const auto response = client.metadata(scenario_.topic.name, monotonic_now() + kAskPatience);
+            if (!response) break;
+            last = fmt::format("broker {} knows {} of {} brokers", id, response->brokers.size(), members_.brokers.size());
+            if (response->brokers.size() != members_.brokers.size()) break;
+            ++ready;
+        }
+        if (ready == members_.brokers.size()) return {};
+        look_again();
+    }
+    return failure(fmt::format("the cluster did not start in time: {}", last));
+}
+
+Status NodeCluster::create_topic(Instant deadline) {
+    wire::CreateTopicsRequest request;
+    request.timeout_ms = 10'000;
+    auto& topic = request.topics.emplace_back();
+    topic.name = scenario_.topic.name;
+    topic.num_partitions = -1;
+    topic.replication_factor = -1;
+    for (std::size_t i = 0; i < scenario_.topic.assignment.size(); ++i) {
+        topic.assignments.push_back({static_cast<std::int32_t>(i), scenario_.topic.assignment[i]});
+    }
+    for (const auto& [key, value] : scenario_.topic.configs) topic.configs.push_back({key, value});
+    workloads::BrokerClient client(direct_address(members_.brokers.front()), "starter", "");
+    const auto response = client.create_topics(request, deadline);
+    if (!response) return failure("create topic: " + workloads::attempt_error(response.error()));
+    for (const auto& answer : response->topics) {
+        if (answer.error_code == wire::ErrorCode::None) continue;
+        return failure(fmt::format("create topic {}: {}: {}", answer.name, wire::error_name(answer.error_code),
+                                   answer.error_message.value_or("")));
+    }
+    return {};
+}
+
+Status NodeCluster::wait_for_topic(Instant deadline) {
+    std::string last = "no answer";
+    while (monotonic_now() < deadline) {
+        std::size_t ready = 0;
+        for (const BrokerId id : members_.brokers) {
+            workloads::BrokerClient client(direct_address(id), "starter", "");
+            const auto response = client.metadata(scenario_.topic.name, monotonic_now() + kAskPatience);
+            if (!response || response->topics.size() != 1) break;
+            const auto& partitions = response->topics[0].partitions;
+            if (partitions.size() != scenario_.topic.assignment.size()) break;
+            const bool whole = std::all_of(partitions.begin(), partitions.end(), [&](const auto& entry) {
+                const auto& replicas = scenario_.topic.assignment[static_cast<std::size_t>(entry.partition_index)];
+                return entry.leader_id == replicas.front() && entry.isr_nodes.size() == replicas.size();
+            });
+            if (!whole) break;
+            ++ready;
+        }
+        if (ready == members_.brokers.size()) return {};
+        look_again();
+    }
+    return failure(fmt::format("topic {} did not become whole in time: {}", scenario_.topic.name, last));
+}
+
+void NodeCluster::stop() {
+    for (auto& [id, node] : nodes_) node.end_expected = true;
+    nodes_.clear();  // ~Child kills and reaps
+    network_.reset();
+}
+
+bool NodeCluster::running(BrokerId id) const {
+    const auto found = nodes_.find(id);
+    return found != nodes_.end() && found->second.process && !found->second.process->gone();
+}
+
+bool NodeCluster::paused(BrokerId id) const {
+    const auto found = nodes_.find(id);
+    return found != nodes_.end() && found->second.paused && running(id);
+}
+
+std::vector<std::string> NodeCluster::crashes() {
+    std::vector<std::string> found;
+    for (auto& [id, node] : nodes_) {
+        if (node.end_expected || !node.child) continue;
+        const auto status = node.child->poll_exit();
+        if (!status) continue;
+        found.push_back(fmt::format("{} {} ended by itself: {}", nemesis::is_controller(id) ? "controller" : "broker", id,
+                                    status->to_string()));
+    }
+    return found;
+}
+
+NodeCluster::Node* NodeCluster::live_node(BrokerId id, nemesis::FaultEffect& effect) {
+    effect.requested = monotonic_now();
+    effect.effective = effect.requested;
+    const auto found = nodes_.find(id);
+    if (found != nodes_.end() && running(id)) return &found->second;
+    effect.detail = "the process is not running";
+    return nullptr;
+}
+
+nemesis::FaultEffect NodeCluster::pause(BrokerId id) {
+    nemesis::FaultEffect effect;
+    Node* node = live_node(id, effect);
+    if (node == nullptr) return effect;
+    effect = node->process->pause(monotonic_now() + kFaultDeadline);
+    node->paused = effect.ok;
+    return effect;
+}
+
+nemesis::FaultEffect NodeCluster::resume(BrokerId id) {
+    nemesis::FaultEffect effect;
+    Node* node = live_node(id, effect);
+    if (node == nullptr) return effect;
+    effect = node->process->resume(monotonic_now() + kFaultDeadline);
+    if (effect.ok) node->paused = false;
+    return effect;
+}
+
+nemesis::FaultEffect NodeCluster::terminate(BrokerId id) {
+    nemesis::FaultEffect effect;
+    Node* node = live_node(id, effect);
+    if (node == nullptr) return effect;
+    node->end_expected = true;
+    return node->process->terminate();
+}
+
+nemesis::FaultEffect NodeCluster::kill(BrokerId id) {
+    nemesis::FaultEffect effect;
+    Node* node = live_node(id, effect);
+    if (node == nullptr) return effect;
+    node->end_expected = true;
+    return node->process->kill(monotonic_now() + kFaultDeadline);
+}
+
+nemesis::FaultEffect NodeCluster::restart(BrokerId id) {
+    nemesis::FaultEffect effect;
+    effect.requested = monotonic_now();
+    if (running(id)) {
+        // A restart after SIGTERM waits for the orderly end.
+        Node& node = nodes_.at(id);
+        if (!node.end_expected || !node.process->wait_gone(monotonic_now() + kFaultDeadline).ok) {
+            effect.effective = monotonic_now();
+            effect.detail = "the process still runs";
+            return effect;
+        }
+    }
+    const Status launched = launch(id);
+    effect.effective = monotonic_now();
+    effect.ok = launched.has_value();
+    if (!launched) effect.detail = launched.error().message;
+    return effect;
+}
+
+}  // namespace highwater::harness

@@ -1,0 +1,77 @@
+// Watches every broker from outside, over its DIRECT listener, and answers the questions of conditions and roles.
+#pragma once
+
+#include <condition_variable>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "harness/cluster.h"
+#include "model/condition.h"
+#include "workloads/recorder.h"
+
+namespace highwater::harness {
+
+/// What one broker last said of the partition under test (partition 0).
+struct BrokerSample {
+    Instant at;
+    BrokerId leader = kNoBroker;
+    LeaderEpoch epoch = kNoEpoch;
+    std::vector<BrokerId> isr;
+    std::vector<BrokerId> replicas;
+    /// Brokers that are fenced or gone, as this one has heard.
+    std::vector<BrokerId> offline;
+    std::optional<Offset> log_end_offset;
+    std::optional<Offset> high_watermark;
+};
+
+class Observer final : public ClusterFacts {
+public:
+    Observer(const Cluster& cluster, const Scenario& scenario, std::string run_id, workloads::Recorder& recorder);
+    ~Observer() override;
+    void start();
+    void stop();
+
+    /// Returns at `until`, or earlier when somebody said something new.
+    void wait(Instant until) const;
+    /// Until `predicate(*this)`; false if `deadline` came first.
+    bool wait_for(const std::function<bool()>& predicate, Instant deadline) const;
+    /// The newest sample of a broker that answered at `since` or later.
+    [[nodiscard]] std::optional<BrokerSample> sample(BrokerId broker, Instant since) const;
+    void set_targets(std::function<std::optional<std::vector<BrokerId>>(const std::string&)> targets);
+
+    [[nodiscard]] std::optional<std::vector<BrokerId>> isr() const override;
+    [[nodiscard]] std::vector<BrokerId> replicas() const override;
+    [[nodiscard]] std::optional<BrokerId> leader() const override;
+    [[nodiscard]] std::optional<LeaderEpoch> epoch() const override;
+    [[nodiscard]] std::optional<Offset> high_watermark(BrokerId broker) const override;
+    [[nodiscard]] std::optional<Offset> log_end_offset(BrokerId broker) const override;
+    [[nodiscard]] bool fenced(BrokerId broker) const override;
+    [[nodiscard]] std::int64_t acked() const override { return recorder_.acked(); }
+    [[nodiscard]] std::optional<std::vector<BrokerId>> targets_of(const std::string& fault_id) const override;
+    [[nodiscard]] std::vector<BrokerId> resolve(std::string_view role) const override;
+
+private:
+    void watch(BrokerId broker);
+    /// The view with the highest leader epoch; among equals the leader's own, else the newest. Only views that are
+    /// fresh: a frozen broker's last word is no news.
+    [[nodiscard]] std::optional<BrokerSample> best() const;
+
+    const Cluster& cluster_;
+    const Scenario& scenario_;
+    std::string run_id_;
+    workloads::Recorder& recorder_;
+    std::function<std::optional<std::vector<BrokerId>>(const std::string&)> targets_;
+    mutable std::mutex mutex_;
+    mutable std::condition_variable changed_;
+    std::map<BrokerId, BrokerSample> samples_;
+    BrokerId last_leader_ = kNoBroker;
+    bool stopping_ = false;
+    std::vector<std::thread> threads_;
+};
+
+}  // namespace highwater::harness
