@@ -4,11 +4,12 @@
 
 #include "base/overloaded.h"
 #include "node/server/broker_state.h"
+#include "node/server/inspection.h"
 
 namespace highwater::node {
 namespace {
 
-class BrokerServer final : public Server {
+class BrokerServer final : public Server, public ServerInspection {
 public:
     explicit BrokerServer(std::unique_ptr<BrokerState> state) : state_(std::move(state)) {}
 
@@ -48,6 +49,9 @@ public:
         if (broker.alter.idle() && broker.next_alter > broker.now) next = std::min(next, broker.next_alter);
         return next;
     }
+
+    [[nodiscard]] const Partition* find_partition(const TopicPartition& id) const override { return state_->partition(id); }
+    [[nodiscard]] const MetadataImage& metadata_image() const override { return state_->image; }
 
 private:
     [[nodiscard]] wire::ListenerKind kind_of(const std::string& listener) const {

@@ -6,6 +6,7 @@
 #include "node/server/make_server.h"
 #include "node/server/cluster_metadata.h"
 #include "node/server/inbound.h"
+#include "node/server/inspection.h"
 #include "node/server/meta_properties.h"
 #include "wire/frame.h"
 #include "wire/messages/fetch.h"
@@ -21,7 +22,7 @@ struct MetadataFetch {
     wire::FetchRequest fetch;
 };
 
-class ControllerServer final : public Server {
+class ControllerServer final : public Server, public ServerInspection {
 public:
     ControllerServer(Instant now, NodeConfig config, Rng rng, std::unique_ptr<Controller> controller)
         : config_(std::move(config)), controller_(std::move(controller)), now_(now) {
@@ -52,6 +53,9 @@ public:
     }
 
     Ready take_ready() override { return outbox_.take(); }
+
+    [[nodiscard]] const Partition* find_partition(const TopicPartition&) const override { return nullptr; }
+    [[nodiscard]] const MetadataImage& metadata_image() const override { return controller_->image(); }
 
     [[nodiscard]] Instant deadline() const override {
         if (stopped_) return Instant::never();
