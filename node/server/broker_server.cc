@@ -43,7 +43,10 @@ public:
         for (const DelayedProduce& produce : broker.produces) next = std::min(next, produce.expires);
         for (const DelayedFetch& fetch : broker.fetches) next = std::min(next, fetch.expires);
         for (const auto& [leader, fetcher] : broker.fetchers) {
-            if (fetcher.channel) next = std::min(next, fetcher.channel->deadline());
+            if (!fetcher.channel) continue;
+            next = std::min(next, fetcher.channel->deadline());
+            // While a request is in flight, a backoff that ends changes nothing.
+            if (!fetcher.channel->idle()) continue;
             for (const auto& [name, until] : fetcher.backing_off) next = std::min(next, until);
         }
         if (broker.alter.idle() && broker.next_alter > broker.now) next = std::min(next, broker.next_alter);

@@ -46,14 +46,12 @@ void BrokerState::send_fetch(Fetcher& fetcher) {
     request.min_bytes = config.replica_fetch_min_bytes;
     request.max_bytes = kResponseMaxBytes;
     fetcher.asked.clear();
+    // All that have passed, also of partitions that follow somebody else by now: the deadline looks at what is left.
+    std::erase_if(fetcher.backing_off, [this](const auto& entry) { return now >= entry.second; });
     for (const auto& [name, held] : partitions) {
         const auto position = held->fetch_position();
         if (!position || position->leader != fetcher.leader) continue;
-        const auto waits = fetcher.backing_off.find(name);
-        if (waits != fetcher.backing_off.end()) {
-            if (now < waits->second) continue;
-            fetcher.backing_off.erase(waits);
-        }
+        if (fetcher.backing_off.contains(name)) continue;
         auto& topic = request.topics.emplace_back();
         topic.topic_id = held->id().topic_id;
         auto& asked = topic.partitions.emplace_back();
