@@ -1,0 +1,336 @@
+#include "harness/runner.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+
+#include "base/rng.h"
+#include "checker/checker.h"
+#include "harness/final_read.h"
+#include "harness/findings.h"
+#include "harness/node_cluster.h"
+#include "harness/observer.h"
+#include "harness/program_paths.h"
+#include "harness/run_files.h"
+#include "nemesis/executor.h"
+#include "results/run_dir.h"
+#include "workloads/kafka_client.h"
+#include "workloads/workload.h"
+
+namespace highwater::harness {
+namespace {
+
+constexpr Duration kStartDeadline = seconds(30);
+constexpr Duration kQuiescenceDeadline = seconds(15);
+constexpr Duration kProbeDeadline = seconds(5);
+
+class Run {
+public:
+    Run(const Scenario& scenario, const RunOptions& options, results::RunDir dir)
+        : scenario_(scenario), options_(options), dir_(std::move(dir)), rng_(options.seed) {
+        run_id_ = fmt::format("{:08x}", static_cast<std::uint32_t>(rng_.next()));
+        result_.scenario = scenario.name;
+        result_.seed = options.seed;
+        result_.run_dir = dir_.path();
+    }
+
+    Result<results::RunResult> execute() {
+        for (const auto phase : {&Run::prepare, &Run::play, &Run::heal, &Run::read}) {
+            if (Status done = (this->*phase)(); !done) return tl::make_unexpected(done.error());
+            if (interrupted()) return failure(kInterrupted);
+        }
+        stop_everything();
+        return judge();
+    }
+
+private:
+    [[nodiscard]] bool interrupted() const { return options_.interrupted != nullptr && options_.interrupted->load(); }
+    void say(const std::string& text) const {
+        if (options_.verbose) fmt::print(stderr, "{:>7.2f} s  {}\n", to_seconds(monotonic_now() - began_), text);
+    }
+    void doubt(std::string reason, std::string detail) { doubts_.push_back({std::move(reason), std::move(detail)}); }
+
+    Status prepare() {
+        if (Status written = dir_.write("scenario.json", scenario_to_json(scenario_)); !written) return written;
+        if (Status opened = recorder_.open(dir_.file("history.jsonl"), history_meta()); !opened) return opened;
+        std::int32_t clients = 0;
+        for (const WorkloadSpec& spec : scenario_.workloads) clients += spec.producers + spec.consumers;
+        NodeClusterOptions options;
+        options.program = node_program();
+        options.run_dir = dir_.path();
+        options.seed = rng_.next();
+        options.bugs = options_.bugs;
+        options.clients = std::clamp(clients, 1, 50);
+        cluster_ = std::make_unique<NodeCluster>(scenario_, std::move(options));
+        if (Status started = cluster_->start(monotonic_now() + kStartDeadline); !started) return started;
+        observer_ = std::make_unique<Observer>(*cluster_, scenario_, run_id_, recorder_);
+        observer_->start();
+        say(fmt::format("cluster up: {} brokers, topic {} whole", scenario_.cluster.brokers, scenario_.topic.name));
+        return {};
+    }
+
+    [[nodiscard]] HistoryMeta history_meta() const {
+        HistoryMeta meta;
+        meta.case_name = scenario_.name;
+        meta.run_id = run_id_;
+        meta.replication_factor = static_cast<std::int32_t>(scenario_.topic.assignment.front().size());
+        meta.min_isr = scenario_.topic.min_insync_replicas();
+        meta.unclean = scenario_.topic.unclean_leader_election();
+        meta.acks = scenario_.workloads.empty()                ? "all"
+                    : scenario_.workloads.front().acks == -1 ? "all"
+                                                             : std::to_string(scenario_.workloads.front().acks);
+        for (const WorkloadSpec& spec : scenario_.workloads) {
+            if (spec.acks != scenario_.workloads.front().acks) meta.acks = "mixed";
+        }
+        return meta;
+    }
+
+    void start_workloads() {
+        std::int64_t producer = 1;
+        for (const WorkloadSpec& spec : scenario_.workloads) {
+            workloads::WorkloadContext context;
+            context.spec = spec;
+            context.partitions = static_cast<std::int32_t>(scenario_.topic.assignment.size());
+            context.first_producer = producer;
+            context.recorder = &recorder_;
+            context.seed = rng_.next();
+            context.clients = [this](const std::string& name) {
+                workloads::KafkaClientOptions client;
+                client.client_id = name;
+                client.topic = scenario_.topic.name;
+                client.run_id = run_id_;
+                client.brokers = cluster_->client_addresses(next_client_++);
+                return workloads::make_kafka_client(std::move(client));
+            };
+            workloads_.push_back(workloads::make_append_workload(std::move(context)));
+            producer += spec.producers;
+        }
+        for (const auto& workload : workloads_) workload->start();
+    }
+
+    Status play() {
+        nemesis::ExecutorHooks hooks;
+        hooks.record = [this](const FaultRecord& record) { record_fault(record); };
+        hooks.wait = [this](Instant until) { observer_->wait(until); };
+        hooks.interrupted = [this] { return interrupted(); };
+        hooks.clients = cluster_->client_ids();
+        executor_ = std::make_unique<nemesis::Executor>(scenario_, *cluster_, *observer_, rng_.fork(), std::move(hooks));
+        observer_->set_targets([this](const std::string& id) { return executor_->targets_of(id); });
+        start_workloads();
+        const Instant started = monotonic_now();
+        executor_->run(started);
+        for (const nemesis::Doubt& doubt_found : executor_->doubts()) doubt(doubt_found.reason, doubt_found.detail);
+        const Instant linger_until = monotonic_now() + scenario_.linger;
+        observer_->wait_for([this] { return interrupted(); }, linger_until);
+        if (!executor_->records().empty()) phases_.first_fault = executor_->records().front().effective;
+        return {};
+    }
+
+    void record_fault(const FaultRecord& record) {
+        say(fmt::format("{} {} {} -> {}{}{}", record.id, fault_kind_name(record.kind), record.asked,
+                        record.paths.empty() ? fmt::format("{}", fmt::join(record.targets, ",")) : fmt::format("{}", fmt::join(record.paths, ",")),
+                        record.ok ? "" : " FAILED: ", record.ok ? "" : record.detail));
+        add_fault_operation(record, record.requested, std::max(record.effective, record.requested));
+    }
+    void add_fault_operation(const FaultRecord& record, Instant from, Instant to) {
+        FaultOp op;
+        op.kind = fault_kind_name(record.kind);
+        op.id = record.id;
+        op.target = fmt::format("{}", fmt::join(record.targets, ","));
+        op.status = record.ok ? "ok" : "fail";
+        op.detail = record.detail;
+        Operation operation;
+        operation.invoked = from;
+        operation.completed = to;
+        operation.what = std::move(op);
+        recorder_.record("nemesis", std::move(operation));
+    }
+
+    /// Everything back: rules away, processes awake and running; proven by traffic and probes, then by progress.
+    Status heal() {
+        const auto rules = cluster_->network().heal();
+        if (!rules.ok) doubt("not-healed", "the relays kept a rule: " + rules.detail);
+        for (const BrokerId id : all_processes()) {
+            if (cluster_->paused(id)) {
+                const auto effect = cluster_->resume(id);
+                if (!effect.ok) doubt("not-healed", fmt::format("process {} did not resume: {}", id, effect.detail));
+            }
+        }
+        if (scenario_.heal.restart_all) {
+            for (const BrokerId id : all_processes()) {
+                if (!cluster_->crashes().empty()) break;
+                if (ended(id)) restart(id);
+            }
+        }
+        const Instant healed = monotonic_now();
+        phases_.healed = healed;
+        record_windows(healed);
+        say("healed: every rule away, every process running");
+        prove_paths(healed);
+        prove_progress(healed);
+        return {};
+    }
+    [[nodiscard]] std::vector<BrokerId> all_processes() const {
+        std::vector<BrokerId> ids = cluster_->controllers();
+        const std::vector<BrokerId> brokers = cluster_->brokers();
+        ids.insert(ids.end(), brokers.begin(), brokers.end());
+        return ids;
+    }
+    /// Ended by a fault, or on its way to the end it was told to.
+    [[nodiscard]] bool ended(BrokerId id) const {
+        if (!cluster_->running(id)) return true;
+        for (const FaultRecord& record : executor_->records()) {
+            const bool struck = std::find(record.targets.begin(), record.targets.end(), id) != record.targets.end();
+            if (record.kind == FaultKind::Terminate && struck) return true;
+        }
+        return false;
+    }
+    void restart(BrokerId id) {
+        const auto effect = cluster_->restart(id);
+        if (!effect.ok) return doubt("not-healed", fmt::format("process {} did not restart: {}", id, effect.detail));
+        FaultRecord record;
+        record.id = "heal";
+        record.kind = FaultKind::Restart;
+        record.targets = {id};
+        record.ok = true;
+        add_fault_operation(record, effect.requested, effect.effective);
+    }
+    /// A second operation of each fault's id, from its end: the window in which it was in force.
+    void record_windows(Instant healed) {
+        for (const FaultRecord& record : executor_->records()) {
+            if (!record.ok || record.kind == FaultKind::Kill || record.kind == FaultKind::Resume) continue;
+            const Instant end = record.undone ? *record.undone : std::min(record.completed.value_or(healed), healed);
+            add_fault_operation(record, end, end);
+        }
+    }
+
+    void prove_paths(Instant healed) {
+        const auto& network = cluster_->network();
+        std::vector<std::pair<BrokerId, BrokerId>> paths = executor_->faulted_paths();
+        std::sort(paths.begin(), paths.end());
+        paths.erase(std::unique(paths.begin(), paths.end()), paths.end());
+        for (const auto& [source, destination] : paths) {
+            for (const auto& [from, to] : {std::pair(source, destination), std::pair(destination, source)}) {
+                if (nemesis::AddressPlan::link_port(from, to) == 0) continue;
+                const bool carries = network.connections(from, to) > 0;
+                const bool proven = carries && observer_->wait_for([&, s = from, d = to] { return network.round_trip_since(s, d, healed); },
+                                                                   monotonic_now() + kProbeDeadline);
+                if (proven) continue;
+                const Status probed = network.probe(from, to, monotonic_now() + kProbeDeadline);
+                if (!probed) doubt("not-healed", fmt::format("path {}->{}: {}", from, to, probed.error().message));
+            }
+        }
+    }
+
+    void prove_progress(Instant healed) {
+        const Instant deadline = healed + scenario_.heal.progress_within;
+        const bool whole = observer_->wait_for(
+            [&] {
+                const auto isr = observer_->isr();
+                return (isr && isr->size() == observer_->replicas().size()) || interrupted();
+            },
+            deadline);
+        if (whole) phases_.recovered = monotonic_now();
+        add_probe(whole, whole ? "isr-full" : fmt::format("isr-full: not within {}", format_duration(scenario_.heal.progress_within)));
+        const bool asks = std::any_of(scenario_.workloads.begin(), scenario_.workloads.end(), [](const WorkloadSpec& spec) {
+            return spec.acks == -1 && (!spec.rate || *spec.rate > 0);
+        });
+        if (!asks) return;
+        const bool acked = recorder_.wait_for_ack_all(healed, std::max(deadline, monotonic_now() + seconds(1))).has_value();
+        add_probe(acked, acked ? "progress" : fmt::format("progress: no acks=all append within {}", format_duration(scenario_.heal.progress_within)));
+        say(whole && acked ? "progress: ISR whole, appends acknowledged" : "NO progress after heal");
+    }
+    void add_probe(bool ok, std::string detail) {
+        Probe probe;
+        probe.ok = ok;
+        probe.detail = std::move(detail);
+        Operation operation;
+        operation.invoked = operation.completed = monotonic_now();
+        operation.what = std::move(probe);
+        recorder_.record("nemesis", std::move(operation));
+    }
+
+    Status read() {
+        for (const auto& workload : workloads_) workload->stop();
+        if (!wait_for_quiescence(*cluster_, scenario_, *observer_, monotonic_now() + kQuiescenceDeadline)) {
+            say("the replicas did not come to rest: the final read may be incomplete");
+        }
+        const auto leader = observer_->leader();
+        final_reads(*cluster_, scenario_, run_id_, leader.value_or(kNoBroker), recorder_);
+        for (const std::string& crash : cluster_->crashes()) add_probe(false, "node-crashed: " + crash);
+        const auto bypasses = cluster_->network().bypasses();
+        if (!bypasses) return tl::make_unexpected(bypasses.error());
+        for (const std::string& bypass : *bypasses) doubt("fault-not-effective", "a connection stepped around the relays: " + bypass);
+        return {};
+    }
+
+    void stop_everything() {
+        observer_->stop();
+        result_.findings = path_findings();
+        cluster_->stop();
+    }
+    [[nodiscard]] std::vector<std::string> path_findings() const {
+        std::vector<std::string> findings;
+        const nemesis::Lateness late = cluster_->network().lateness();
+        if (late.count > 0) {
+            findings.push_back(fmt::format("relays delayed {} frames; late by {:.1f} ms at p99, {:.1f} ms at most", late.count,
+                                           to_millis(late.p99), to_millis(late.max)));
+        }
+        return findings;
+    }
+
+    Result<results::RunResult> judge() {
+        if (Status complete = recorder_.status(); !complete) return tl::make_unexpected(complete.error());
+        auto trace = merge_traces(cluster_->trace_files(), dir_);
+        if (!trace) return tl::make_unexpected(trace.error());
+        checker::CheckInput input{recorder_.history(), &*trace, {}, {}};
+        for (const nemesis::Doubt& found : doubts_) {
+            input.run_reasons.push_back(found.reason);
+            input.run_reason_details.push_back(found.detail);
+        }
+        result_.verdict = checker::check(input);
+        checker::expect_evidence(result_.verdict, scenario_.expect.sometimes, scenario_.expect.never);
+        result_.measures = results::measure(recorder_.history(), result_.verdict, phases_);
+        for (std::string& finding : shrink_findings(*trace, executor_->records(), scenario_)) {
+            result_.findings.push_back(std::move(finding));
+        }
+        if (Status written = write_run_files(dir_, options_, scenario_, executor_->records(), phases_, result_); !written) {
+            return tl::make_unexpected(written.error());
+        }
+        if (result_.verdict.kind == VerdictKind::Valid) {
+            if (Status pruned = dir_.prune_data(); !pruned) return tl::make_unexpected(pruned.error());
+        }
+        return std::move(result_);
+    }
+
+    const Scenario& scenario_;
+    const RunOptions& options_;
+    results::RunDir dir_;
+    Rng rng_;
+    std::string run_id_;
+    Instant began_ = monotonic_now();
+    results::RunResult result_;
+    results::Phases phases_;
+    std::vector<nemesis::Doubt> doubts_;
+    // Destroyed in reverse: workloads and observer before the cluster they talk to.
+    workloads::Recorder recorder_;
+    std::unique_ptr<NodeCluster> cluster_;
+    std::unique_ptr<Observer> observer_;
+    std::unique_ptr<nemesis::Executor> executor_;
+    std::atomic<std::int32_t> next_client_ = 0;
+    std::vector<std::unique_ptr<workloads::Workload>> workloads_;
+};
+
+}  // namespace
+
+Result<results::RunResult> run_scenario(const Scenario& scenario, const RunOptions& options) {
+    auto dir = results::RunDir::create(options.out, scenario.name, options.seed);
+    if (!dir) return tl::make_unexpected(dir.error());
+    return Run(scenario, options, std::move(*dir)).execute();
+}
+
+}  // namespace highwater::harness
