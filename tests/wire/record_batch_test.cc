@@ -160,6 +160,25 @@ TEST(RecordBatch, sealed_lies_are_seen) {
     EXPECT_EQ(refusal(high), "record batch at offset 9223372036854775806 has last offset delta 2");
 }
 
+TEST(RecordBatch, offsets_must_grow_within_the_batch) {
+    BatchSpec spec;
+    spec.base_offset = 10;
+    spec.records = {record_of("a", 0), record_of("b", 0), record_of("c", 0)};
+    // Each record takes 8 bytes, its offset delta is the fourth.
+    const std::size_t second = kBatchHeaderSize + 8 + 3;
+    Bytes bytes = encode_batch(spec);
+    ASSERT_EQ(bytes.size(), kBatchHeaderSize + 24);
+    ASSERT_EQ(bytes[second], 2) << "zigzag of 1";
+    bytes[second] = 0;
+    seal(bytes);
+    EXPECT_EQ(records_refusal(bytes), "record 1 of the batch at offset 10 has offset 10, not above the one before");
+    for (const std::uint8_t outside : {std::uint8_t{1}, std::uint8_t{6}}) {  // -1 and 3
+        bytes[second] = outside;
+        seal(bytes);
+        EXPECT_EQ(records_refusal(bytes), "record 1 of the batch at offset 10 is malformed");
+    }
+}
+
 TEST(RecordBatch, compressed_records_are_said_to_be_compressed) {
     Bytes bytes = encode_batch(three_records());
     bytes[kAttributesAt + 1] |= 3;
