@@ -31,17 +31,20 @@ wire::ErrorCode check_epochs(const PartitionImage& partition, const Proposal& pr
     return wire::ErrorCode::None;
 }
 
-wire::ErrorCode check_shape(const PartitionImage& partition, const Proposal& proposal, const std::vector<Member>& members) {
+wire::ErrorCode check_shape(const PartitionImage& partition, const Proposal& proposal,
+                            const std::vector<Member>& members) {
     std::set<BrokerId> distinct;
     for (const Member& member : members) {
-        const bool assigned = std::count(partition.replicas.begin(), partition.replicas.end(), member.broker_id) > 0;
+        const bool assigned =
+            std::count(partition.replicas.begin(), partition.replicas.end(), member.broker_id) > 0;
         if (!assigned || !distinct.insert(member.broker_id).second) return wire::ErrorCode::InvalidRequest;
     }
     if (!distinct.contains(partition.leader)) return wire::ErrorCode::InvalidRequest;
     const std::int8_t recovery = proposal.leader_recovery_state;
     if (recovery != kRecovered && recovery != kRecovering) return wire::ErrorCode::InvalidRequest;
     if (recovery == kRecovering && distinct.size() > 1) return wire::ErrorCode::InvalidRequest;
-    if (recovery == kRecovering && partition.leader_recovery_state == kRecovered) return wire::ErrorCode::InvalidRequest;
+    if (recovery == kRecovering && partition.leader_recovery_state == kRecovered)
+        return wire::ErrorCode::InvalidRequest;
     return wire::ErrorCode::None;
 }
 
@@ -51,7 +54,8 @@ bool is_eligible(const MetadataImage& image, const Member& member) {
     return member.broker_epoch == kUnknownBrokerEpoch || member.broker_epoch == broker->epoch;
 }
 
-wire::ErrorCode check(const MetadataImage& image, const PartitionImage& partition, const Proposal& proposal, BrokerId sender) {
+wire::ErrorCode check(const MetadataImage& image, const PartitionImage& partition, const Proposal& proposal,
+                      BrokerId sender) {
     const std::vector<Member> members = members_of(proposal);
     wire::ErrorCode code = check_epochs(partition, proposal, sender);
     if (code == wire::ErrorCode::None) code = check_shape(partition, proposal, members);
@@ -74,7 +78,8 @@ using Staged = std::map<TopicPartition, PartitionImage>;
 
 }  // namespace
 
-wire::AlterPartitionResponse Controller::handle(Instant, std::int64_t wall_ms, const wire::AlterPartitionRequest& request) {
+wire::AlterPartitionResponse Controller::handle(Instant, std::int64_t wall_ms,
+                                                const wire::AlterPartitionRequest& request) {
     State& state = *state_;
     wire::AlterPartitionResponse response;
     const BrokerImage* sender = state.image.broker(request.broker_id);
@@ -95,8 +100,8 @@ wire::AlterPartitionResponse Controller::handle(Instant, std::int64_t wall_ms, c
             const TopicPartition name{topic == nullptr ? "" : topic->name, proposal.partition_index};
             const PartitionImage* known = topic == nullptr ? nullptr : state.image.partition(name);
             if (known == nullptr) {
-                answer.error_code =
-                    topic == nullptr ? wire::ErrorCode::UnknownTopicId : wire::ErrorCode::UnknownTopicOrPartition;
+                answer.error_code = topic == nullptr ? wire::ErrorCode::UnknownTopicId
+                                                     : wire::ErrorCode::UnknownTopicOrPartition;
                 continue;
             }
             PartitionImage& partition = staged.try_emplace(name, *known).first->second;

@@ -1,7 +1,8 @@
-// The active controller, sans-IO: registrations and sessions, elections, AlterPartition, topics. Every decision is a
-// metadata record, appended and flushed to __cluster_metadata-0 before the answer exists (one voter: appended is
-// committed). Requests and answers are the wire's own messages. Split by rule: registration.cc, sessions.cc,
-// election.cc, alter_partition.cc, topics.cc, metadata_log.cc. Reference: Kafka 4.x, eligible leader replicas off.
+// The active controller, sans-IO: registrations and sessions, elections, AlterPartition, topics. Every
+// decision is a metadata record, appended and flushed to __cluster_metadata-0 before the answer exists (one
+// voter: appended is committed). Requests and answers are the wire's own messages. Split by rule:
+// registration.cc, sessions.cc, election.cc, alter_partition.cc, topics.cc, metadata_log.cc. Reference:
+// Kafka 4.x, eligible leader replicas off.
 #pragma once
 
 #include <memory>
@@ -35,28 +36,34 @@ struct ControllerSettings {
 
 class Controller {
 public:
-    /// Replays the log, takes the next controller epoch (quorum leader epoch: latest in the log + 1) and counts every
-    /// unfenced broker's session from `now`. `wall_ms`: record timestamps. Errors: IO, a log that contradicts itself.
-    static Result<std::unique_ptr<Controller>> open(Instant now, std::int64_t wall_ms, ControllerSettings settings,
-                                                    Storage& storage, Rng rng);
+    /// Replays the log, takes the next controller epoch (quorum leader epoch: latest in the log + 1) and
+    /// counts every unfenced broker's session from `now`. `wall_ms`: record timestamps. Errors: IO, a log
+    /// that contradicts itself.
+    static Result<std::unique_ptr<Controller>> open(Instant now, std::int64_t wall_ms,
+                                                    ControllerSettings settings, Storage& storage, Rng rng);
     ~Controller();
 
     [[nodiscard]] const MetadataImage& image() const;
     [[nodiscard]] const PartitionLog& metadata_log() const;
     /// Epoch of this controller's leadership of __cluster_metadata.
     [[nodiscard]] LeaderEpoch controller_epoch() const;
-    /// Set once the log could not be written: what it holds is unknown, so the process must stop. Until it does, every
-    /// request is answered UNKNOWN_SERVER_ERROR and nothing is decided.
+    /// Set once the log could not be written: what it holds is unknown, so the process must stop. Until it
+    /// does, every request is answered UNKNOWN_SERVER_ERROR and nothing is decided.
     [[nodiscard]] const std::optional<Error>& fatal() const;
 
-    /// Refused: INCONSISTENT_CLUSTER_ID; DUPLICATE_BROKER_REGISTRATION while another incarnation's session lives;
-    /// INVALID_REGISTRATION for log directories that are none, reserved, twice there or another broker's.
-    wire::BrokerRegistrationResponse handle(Instant now, std::int64_t wall_ms, const wire::BrokerRegistrationRequest& request);
+    /// Refused: INCONSISTENT_CLUSTER_ID; DUPLICATE_BROKER_REGISTRATION while another incarnation's session
+    /// lives; INVALID_REGISTRATION for log directories that are none, reserved, twice there or another
+    /// broker's.
+    wire::BrokerRegistrationResponse handle(Instant now, std::int64_t wall_ms,
+                                            const wire::BrokerRegistrationRequest& request);
     /// `current_metadata_offset`: the last offset that the broker has applied.
-    wire::BrokerHeartbeatResponse handle(Instant now, std::int64_t wall_ms, const wire::BrokerHeartbeatRequest& request);
+    wire::BrokerHeartbeatResponse handle(Instant now, std::int64_t wall_ms,
+                                         const wire::BrokerHeartbeatRequest& request);
     /// Version 2 fills new_isr, version 3 new_isr_with_epochs: whichever is not empty counts.
-    wire::AlterPartitionResponse handle(Instant now, std::int64_t wall_ms, const wire::AlterPartitionRequest& request);
-    wire::CreateTopicsResponse handle(Instant now, std::int64_t wall_ms, const wire::CreateTopicsRequest& request);
+    wire::AlterPartitionResponse handle(Instant now, std::int64_t wall_ms,
+                                        const wire::AlterPartitionRequest& request);
+    wire::CreateTopicsResponse handle(Instant now, std::int64_t wall_ms,
+                                      const wire::CreateTopicsRequest& request);
 
     /// Fences silent brokers (checked every session/8), retries unclean elections.
     void tick(Instant now, std::int64_t wall_ms);

@@ -1,4 +1,5 @@
-// Elections: clean from the ISR in assignment order, unclean only where enabled; a leader that may lead stays.
+// Elections: clean from the ISR in assignment order, unclean only where enabled; a leader that may lead
+// stays.
 #include "node/controller/election.h"
 
 #include <algorithm>
@@ -10,7 +11,9 @@
 namespace highwater::node {
 namespace {
 
-bool contains(const std::vector<BrokerId>& ids, BrokerId id) { return std::find(ids.begin(), ids.end(), id) != ids.end(); }
+bool contains(const std::vector<BrokerId>& ids, BrokerId id) {
+    return std::find(ids.begin(), ids.end(), id) != ids.end();
+}
 
 struct Choice {
     BrokerId leader = kNoBroker;
@@ -21,7 +24,8 @@ Choice elect(const PartitionImage& partition, const PartitionTarget& target, con
     const auto in_sync = [&](BrokerId id) { return contains(target.isr, id) && may_lead(id); };
     if (in_sync(partition.leader)) return {partition.leader};
     const auto& replicas = partition.replicas;
-    if (const auto first = std::find_if(replicas.begin(), replicas.end(), in_sync); first != replicas.end()) return {*first};
+    if (const auto first = std::find_if(replicas.begin(), replicas.end(), in_sync); first != replicas.end())
+        return {*first};
     if (!target.unclean) return {};
     const auto live = std::find_if(replicas.begin(), replicas.end(), may_lead);
     return live == replicas.end() ? Choice{} : Choice{*live, true};
@@ -30,7 +34,8 @@ Choice elect(const PartitionImage& partition, const PartitionTarget& target, con
 }  // namespace
 
 std::optional<wire::PartitionChangeRecord> change_partition(const Uuid& topic_id, std::int32_t index,
-                                                            const PartitionImage& partition, const PartitionTarget& target,
+                                                            const PartitionImage& partition,
+                                                            const PartitionTarget& target,
                                                             const MayLead& may_lead) {
     wire::PartitionChangeRecord record;
     record.topic_id = topic_id;
@@ -46,7 +51,8 @@ std::optional<wire::PartitionChangeRecord> change_partition(const Uuid& topic_id
     }
     if (!isr.empty() && isr != partition.isr) record.isr = isr;
     if (recovery != partition.leader_recovery_state) record.leader_recovery_state = recovery;
-    if (!record.isr && record.leader == kNoLeaderChange && record.leader_recovery_state == kNoRecoveryChange) {
+    if (!record.isr && record.leader == kNoLeaderChange &&
+        record.leader_recovery_state == kNoRecoveryChange) {
         return std::nullopt;
     }
     const PartitionImage after = changed(partition, record);
@@ -69,14 +75,15 @@ bool Controller::State::leads_anything(BrokerId id) const {
     return false;
 }
 
-void Controller::State::add_change(Records& records, const TopicImage& topic, std::int32_t index, std::vector<BrokerId> isr,
-                                   const MayLead& may_lead) const {
+void Controller::State::add_change(Records& records, const TopicImage& topic, std::int32_t index,
+                                   std::vector<BrokerId> isr, const MayLead& may_lead) const {
     const PartitionImage& partition = topic.partitions.at(index);
     PartitionTarget target;
     target.isr = std::move(isr);
     target.leader_recovery_state = partition.leader_recovery_state;
     target.unclean = unclean_leader_election(topic, settings.unclean_leader_election);
-    if (auto record = change_partition(topic.id, index, partition, target, may_lead)) records.emplace_back(std::move(*record));
+    if (auto record = change_partition(topic.id, index, partition, target, may_lead))
+        records.emplace_back(std::move(*record));
 }
 
 void Controller::State::add_departure(Records& records, BrokerId leaving) const {

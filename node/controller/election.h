@@ -27,7 +27,8 @@ struct PartitionTarget {
 ///   none     the partition waits without a leader.
 /// nullopt: nothing changes.
 std::optional<wire::PartitionChangeRecord> change_partition(const Uuid& topic_id, std::int32_t index,
-                                                            const PartitionImage& partition, const PartitionTarget& target,
+                                                            const PartitionImage& partition,
+                                                            const PartitionTarget& target,
                                                             const MayLead& may_lead);
 
 }  // namespace highwater::node

@@ -45,8 +45,8 @@ struct PartitionChanged {
     bool elected = false;
     /// Chosen from outside the ISR.
     bool unclean = false;
-    /// "created", "registered" (a new incarnation of a replica), "fenced", "unfenced", "shutdown", "alter-partition",
-    /// "unclean" (any unclean election, whatever led to it).
+    /// "created", "registered" (a new incarnation of a replica), "fenced", "unfenced", "shutdown",
+    /// "alter-partition", "unclean" (any unclean election, whatever led to it).
     std::string cause;
 };
 

@@ -13,12 +13,15 @@ namespace {
 
 constexpr std::int8_t kTopicResource = 2;
 
-bool contains(const std::vector<BrokerId>& ids, BrokerId id) { return std::find(ids.begin(), ids.end(), id) != ids.end(); }
+bool contains(const std::vector<BrokerId>& ids, BrokerId id) {
+    return std::find(ids.begin(), ids.end(), id) != ids.end();
+}
 
 Status check_partition(const PartitionImage& partition) {
     for (const BrokerId id : partition.isr) {
         if (!contains(partition.replicas, id)) {
-            return failure(fmt::format("ISR member {} is not one of the replicas {}", id, partition.replicas));
+            return failure(
+                fmt::format("ISR member {} is not one of the replicas {}", id, partition.replicas));
         }
     }
     if (partition.leader != kNoBroker && !contains(partition.isr, partition.leader)) {
@@ -43,7 +46,7 @@ PartitionImage changed(PartitionImage partition, const wire::PartitionChangeReco
     return partition;
 }
 
-// -- looking up -------------------------------------------------------------------------------------------------------
+// -- looking up ---------------------------------------------------------------------------------------------
 
 const BrokerImage* MetadataImage::broker(BrokerId id) const {
     const auto found = brokers_.find(id);
@@ -78,11 +81,12 @@ Result<BrokerImage*> MetadataImage::registered(BrokerId id, BrokerEpoch epoch) {
 
 Result<TopicImage*> MetadataImage::topic_of(const Uuid& id) {
     const auto name = topic_names_.find(id);
-    if (name == topic_names_.end()) return failure(fmt::format("there is no topic with id {}", id.to_string()));
+    if (name == topic_names_.end())
+        return failure(fmt::format("there is no topic with id {}", id.to_string()));
     return &topics_.at(name->second);
 }
 
-// -- applying ---------------------------------------------------------------------------------------------------------
+// -- applying -----------------------------------------------------------------------------------------------
 
 Status MetadataImage::apply(Offset offset, const wire::MetadataRecord& record) {
     const std::string where = fmt::format("metadata offset {}: {}", offset, wire::record_name(record));
@@ -104,7 +108,8 @@ Status MetadataImage::apply_batches(BytesView batches) {
             for (const wire::Record& record : *records) {
                 if (record.offset < end_offset_) continue;
                 const auto decoded = wire::decode_metadata_record(record.value.value_or(Bytes{}));
-                if (!decoded) return failure(fmt::format("metadata offset {}", record.offset), decoded.error());
+                if (!decoded)
+                    return failure(fmt::format("metadata offset {}", record.offset), decoded.error());
                 if (Status applied = apply(record.offset, decoded->record); !applied) return applied;
             }
         }
@@ -113,7 +118,7 @@ Status MetadataImage::apply_batches(BytesView batches) {
     return {};
 }
 
-// -- brokers ----------------------------------------------------------------------------------------------------------
+// -- brokers ------------------------------------------------------------------------------------------------
 
 Status MetadataImage::replay(Offset offset, const wire::RegisterBrokerRecord& record) {
     const BrokerImage* known = broker(record.broker_id);
@@ -162,17 +167,19 @@ Status MetadataImage::replay(Offset, const wire::BrokerRegistrationChangeRecord&
     if (!broker) return tl::make_unexpected(broker.error());
     // fenced: 1 fences, -1 unfences, 0 leaves it as it is.
     if (record.fenced != 0) (*broker)->fenced = record.fenced > 0;
-    if (record.in_controlled_shutdown != 0) (*broker)->in_controlled_shutdown = record.in_controlled_shutdown > 0;
+    if (record.in_controlled_shutdown != 0)
+        (*broker)->in_controlled_shutdown = record.in_controlled_shutdown > 0;
     if (!record.log_dirs.empty()) (*broker)->log_dirs = record.log_dirs;
     return {};
 }
 
-// -- topics -----------------------------------------------------------------------------------------------------------
+// -- topics -------------------------------------------------------------------------------------------------
 
 Status MetadataImage::replay(Offset, const wire::TopicRecord& record) {
     if (topics_.contains(record.name)) return failure(fmt::format("topic {} exists already", record.name));
     if (topic_names_.contains(record.topic_id)) {
-        return failure(fmt::format("topic id {} belongs to {}", record.topic_id.to_string(), topic_names_.at(record.topic_id)));
+        return failure(fmt::format("topic id {} belongs to {}", record.topic_id.to_string(),
+                                   topic_names_.at(record.topic_id)));
     }
     topics_[record.name] = TopicImage{record.name, record.topic_id, {}, {}};
     topic_names_[record.topic_id] = record.name;
@@ -217,7 +224,8 @@ Status MetadataImage::replay(Offset, const wire::PartitionChangeRecord& record) 
 }
 
 Status MetadataImage::replay(Offset, const wire::ConfigRecord& record) {
-    if (record.resource_type != kTopicResource) return {};  // brokers' and the cluster's come from their own files
+    if (record.resource_type != kTopicResource)
+        return {};  // brokers' and the cluster's come from their own files
     const auto topic = topics_.find(record.resource_name);
     if (topic == topics_.end()) return failure(fmt::format("there is no topic {}", record.resource_name));
     if (record.value) {
@@ -229,7 +237,8 @@ Status MetadataImage::replay(Offset, const wire::ConfigRecord& record) {
 }
 
 Status MetadataImage::replay(Offset, const wire::AbortTransactionRecord&) {
-    return failure("records of an aborted metadata transaction were applied already and cannot be taken back");
+    return failure(
+        "records of an aborted metadata transaction were applied already and cannot be taken back");
 }
 
 }  // namespace highwater::node

@@ -1,4 +1,5 @@
-// The cluster as the metadata log describes it: the records replayed in order. Controller and brokers hold one each.
+// The cluster as the metadata log describes it: the records replayed in order. Controller and brokers hold
+// one each.
 #pragma once
 
 #include <cstdint>
@@ -30,8 +31,9 @@ struct BrokerImage {
     std::vector<Uuid> log_dirs;
     bool fenced = true;
     bool in_controlled_shutdown = false;
-    /// Where its RegisterBrokerRecord is: a broker that has applied the log up to here knows that it is registered.
-    /// Above `epoch` when the same batch first took a former incarnation out of ISRs, or when it registered again.
+    /// Where its RegisterBrokerRecord is: a broker that has applied the log up to here knows that it is
+    /// registered. Above `epoch` when the same batch first took a former incarnation out of ISRs, or when it
+    /// registered again.
     Offset registration_offset = kUnknownOffset;
 
     /// May be an ISR member and lead.
@@ -57,28 +59,29 @@ struct PartitionImage {
     friend bool operator==(const PartitionImage&, const PartitionImage&) = default;
 };
 
-/// The partition after the record: only fields that are present change; a leader field, even of the same leader, begins
-/// a leader epoch; every record begins a partition epoch.
+/// The partition after the record: only fields that are present change; a leader field, even of the same
+/// leader, begins a leader epoch; every record begins a partition epoch.
 PartitionImage changed(PartitionImage partition, const wire::PartitionChangeRecord& record);
 
 struct TopicImage {
     std::string name;
     Uuid id;
     std::map<std::int32_t, PartitionImage> partitions;
-    /// ConfigRecords of the topic: "min.insync.replicas", "unclean.leader.election.enable" (see topic_config.h).
+    /// ConfigRecords of the topic: "min.insync.replicas", "unclean.leader.election.enable" (see
+    /// topic_config.h).
     std::map<std::string, std::string> configs;
     friend bool operator==(const TopicImage&, const TopicImage&) = default;
 };
 
 class MetadataImage {
 public:
-    /// Applies one record written at `offset`, which must not be below end_offset(). Errors: a record that contradicts
-    /// the image (unknown topic, partition or broker, an epoch that falls, a leader outside its ISR) or whose effect is
-    /// not supported (an aborted metadata transaction); then nothing was applied.
+    /// Applies one record written at `offset`, which must not be below end_offset(). Errors: a record that
+    /// contradicts the image (unknown topic, partition or broker, an epoch that falls, a leader outside its
+    /// ISR) or whose effect is not supported (an aborted metadata transaction); then nothing was applied.
     Status apply(Offset offset, const wire::MetadataRecord& record);
-    /// Applies whole batches as read from the log or fetched from the controller. What is below end_offset() is known
-    /// already and skipped; control batches only move end_offset(). Errors name the offset; what came before it stays
-    /// applied.
+    /// Applies whole batches as read from the log or fetched from the controller. What is below end_offset()
+    /// is known already and skipped; control batches only move end_offset(). Errors name the offset; what
+    /// came before it stays applied.
     Status apply_batches(BytesView batches);
 
     [[nodiscard]] const std::map<BrokerId, BrokerImage>& brokers() const { return brokers_; }

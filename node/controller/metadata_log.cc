@@ -1,5 +1,5 @@
-// The controller and its log: replay at open, a new epoch at its start, one batch per decision, flushed before anybody
-// is answered.
+// The controller and its log: replay at open, a new epoch at its start, one batch per decision, flushed
+// before anybody is answered.
 #include <algorithm>
 
 #include "base/assert.h"
@@ -17,14 +17,15 @@ constexpr std::size_t kReadSize = 1U << 20U;
 constexpr std::int16_t kMetadataVersion = 25;
 
 std::int16_t version_of(const wire::MetadataRecord& record) {
-    return std::visit(overloaded{[](const wire::RegisterBrokerRecord&) { return std::int16_t{3}; },
-                                 [](const wire::PartitionRecord&) { return std::int16_t{2}; },
-                                 [](const wire::PartitionChangeRecord&) { return std::int16_t{2}; },
-                                 [](const wire::BrokerRegistrationChangeRecord& change) {
-                                     return static_cast<std::int16_t>(change.in_controlled_shutdown != 0 ? 1 : 0);
-                                 },
-                                 [](const auto&) { return std::int16_t{0}; }},
-                      record);
+    return std::visit(
+        overloaded{[](const wire::RegisterBrokerRecord&) { return std::int16_t{3}; },
+                   [](const wire::PartitionRecord&) { return std::int16_t{2}; },
+                   [](const wire::PartitionChangeRecord&) { return std::int16_t{2}; },
+                   [](const wire::BrokerRegistrationChangeRecord& change) {
+                       return static_cast<std::int16_t>(change.in_controlled_shutdown != 0 ? 1 : 0);
+                   },
+                   [](const auto&) { return std::int16_t{0}; }},
+        record);
 }
 
 wire::Record encode_record(const wire::MetadataRecord& record, std::int64_t wall_ms) {
@@ -62,7 +63,9 @@ Status append(PartitionLog& log, LeaderEpoch epoch, bool control, std::vector<wi
     return log.flush();
 }
 
-bool contains(const std::vector<BrokerId>& ids, BrokerId id) { return std::find(ids.begin(), ids.end(), id) != ids.end(); }
+bool contains(const std::vector<BrokerId>& ids, BrokerId id) {
+    return std::find(ids.begin(), ids.end(), id) != ids.end();
+}
 
 /// What a record is about to change, for its event.
 struct Before {
@@ -87,24 +90,29 @@ Before before(const MetadataImage& image, const wire::MetadataRecord& record) {
 /// Tells what an applied record decided.
 class EventTeller {
 public:
-    EventTeller(const MetadataImage& image, const Why& why, Before before, std::vector<ControllerEvent>& events)
+    EventTeller(const MetadataImage& image, const Why& why, Before before,
+                std::vector<ControllerEvent>& events)
         : image_(image), why_(why), before_(std::move(before)), events_(events) {}
 
     void operator()(const wire::RegisterBrokerRecord& record) const {
         events_.emplace_back(BrokerRegistered{record.broker_id, record.broker_epoch, record.incarnation_id});
         if (record.broker_epoch == before_.broker_epoch) return;  // the same incarnation asked again
-        events_.emplace_back(BrokerFenced{record.broker_id, record.broker_epoch, FenceReason::Registered, Duration{0}});
+        events_.emplace_back(
+            BrokerFenced{record.broker_id, record.broker_epoch, FenceReason::Registered, Duration{0}});
     }
     void operator()(const wire::BrokerRegistrationChangeRecord& record) const {
         if (record.fenced > 0) {
-            events_.emplace_back(BrokerFenced{record.broker_id, record.broker_epoch, why_.reason, why_.silent});
+            events_.emplace_back(
+                BrokerFenced{record.broker_id, record.broker_epoch, why_.reason, why_.silent});
         }
         if (record.fenced < 0) events_.emplace_back(BrokerUnfenced{record.broker_id, record.broker_epoch});
         if (record.in_controlled_shutdown > 0) {
             events_.emplace_back(BrokerShuttingDown{record.broker_id, record.broker_epoch});
         }
     }
-    void operator()(const wire::PartitionRecord& record) const { partition(record.topic_id, record.partition_id, false); }
+    void operator()(const wire::PartitionRecord& record) const {
+        partition(record.topic_id, record.partition_id, false);
+    }
     void operator()(const wire::PartitionChangeRecord& record) const {
         partition(record.topic_id, record.partition_id, record.leader != kNoLeaderChange);
     }
@@ -122,7 +130,8 @@ private:
         event.partition_epoch = now.partition_epoch;
         event.isr = now.isr;
         event.elected = elected;
-        event.unclean = elected && now.leader != kNoBroker && before_.partition && !contains(before_.partition->isr, now.leader);
+        event.unclean = elected && now.leader != kNoBroker && before_.partition &&
+                        !contains(before_.partition->isr, now.leader);
         event.cause = event.unclean ? "unclean" : why_.cause;
         events_.emplace_back(std::move(event));
     }
@@ -139,8 +148,10 @@ Status Controller::State::replay_log() {
     for (Offset at = log->log_start_offset(); at < log->log_end_offset(); at = image.end_offset()) {
         const auto bytes = log->read(at, log->log_end_offset(), kReadSize);
         if (!bytes) return tl::make_unexpected(bytes.error());
-        if (const Status applied = image.apply_batches(*bytes); !applied) return failure(kDirectory, applied.error());
-        if (image.end_offset() <= at) return failure(std::string(kDirectory) + ": no batch at offset " + std::to_string(at));
+        if (const Status applied = image.apply_batches(*bytes); !applied)
+            return failure(kDirectory, applied.error());
+        if (image.end_offset() <= at)
+            return failure(std::string(kDirectory) + ": no batch at offset " + std::to_string(at));
     }
     return {};
 }
@@ -148,7 +159,8 @@ Status Controller::State::replay_log() {
 Status Controller::State::begin_epoch(std::int64_t wall_ms) {
     const bool empty = log->log_end_offset() == 0;
     controller_epoch = std::max(log->epochs().latest_epoch().value_or(0), 0) + 1;
-    if (Status assigned = log->assign_epoch(controller_epoch, log->log_end_offset()); !assigned) return assigned;
+    if (Status assigned = log->assign_epoch(controller_epoch, log->log_end_offset()); !assigned)
+        return assigned;
     std::vector<wire::Record> first{leader_change(settings.self, wall_ms)};
     if (Status appended = append(*log, controller_epoch, true, std::move(first)); !appended) return appended;
     if (!empty) return {};
@@ -168,7 +180,8 @@ bool Controller::State::commit(std::int64_t wall_ms, const Records& records, con
     for (const wire::MetadataRecord& record : records) encoded.push_back(encode_record(record, wall_ms));
     Offset offset = log->log_end_offset();
     if (const Status appended = append(*log, controller_epoch, false, std::move(encoded)); !appended) {
-        // The records may or may not survive; only a replay can tell. Deciding on without knowing could decide twice.
+        // The records may or may not survive; only a replay can tell. Deciding on without knowing could
+        // decide twice.
         fatal = Error{std::string("the metadata log cannot be written: ") + appended.error().message};
         return false;
     }
@@ -179,15 +192,16 @@ bool Controller::State::commit(std::int64_t wall_ms, const Records& records, con
         std::visit(teller, record);
         ++offset;
     }
-    HW_ASSERT(image.end_offset() == log->log_end_offset(), "{} != {}", image.end_offset(), log->log_end_offset());
+    HW_ASSERT(image.end_offset() == log->log_end_offset(), "{} != {}", image.end_offset(),
+              log->log_end_offset());
     return true;
 }
 
 Controller::Controller(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Controller::~Controller() = default;
 
-Result<std::unique_ptr<Controller>> Controller::open(Instant now, std::int64_t wall_ms, ControllerSettings settings,
-                                                     Storage& storage, Rng rng) {
+Result<std::unique_ptr<Controller>> Controller::open(Instant now, std::int64_t wall_ms,
+                                                     ControllerSettings settings, Storage& storage, Rng rng) {
     auto state = std::make_unique<State>(std::move(settings), rng);
     auto log = PartitionLog::open(storage, kDirectory);
     if (!log) return tl::make_unexpected(log.error());

@@ -7,11 +7,13 @@
 namespace highwater::node {
 namespace {
 
-/// A directory may belong to one broker only; the first hundred ids have meanings of their own (unassigned, lost …).
+/// A directory may belong to one broker only; the first hundred ids have meanings of their own (unassigned,
+/// lost …).
 bool is_reserved(const Uuid& directory) {
     constexpr std::uint8_t kReserved = 100;
     const auto leading = directory.bytes.end() - 1;
-    return std::all_of(directory.bytes.begin(), leading, [](std::uint8_t byte) { return byte == 0; }) && *leading < kReserved;
+    return std::all_of(directory.bytes.begin(), leading, [](std::uint8_t byte) { return byte == 0; }) &&
+           *leading < kReserved;
 }
 
 bool directories_are_valid(const MetadataImage& image, const wire::BrokerRegistrationRequest& request) {
@@ -34,10 +36,12 @@ wire::RegisterBrokerRecord register_record(const wire::BrokerRegistrationRequest
     record.rack = request.rack;
     record.log_dirs = request.log_dirs;
     for (const auto& listener : request.listeners) {
-        record.end_points.push_back({listener.name, listener.host, listener.port, listener.security_protocol});
+        record.end_points.push_back(
+            {listener.name, listener.host, listener.port, listener.security_protocol});
     }
     for (const auto& feature : request.features) {
-        record.features.push_back({feature.name, feature.min_supported_version, feature.max_supported_version});
+        record.features.push_back(
+            {feature.name, feature.min_supported_version, feature.max_supported_version});
     }
     return record;
 }
@@ -53,12 +57,13 @@ wire::BrokerRegistrationResponse refused(wire::ErrorCode code) {
 wire::BrokerRegistrationResponse Controller::handle(Instant now, std::int64_t wall_ms,
                                                     const wire::BrokerRegistrationRequest& request) {
     State& state = *state_;
-    if (request.cluster_id != state.settings.cluster_id.to_string()) return refused(wire::ErrorCode::InconsistentClusterId);
+    if (request.cluster_id != state.settings.cluster_id.to_string())
+        return refused(wire::ErrorCode::InconsistentClusterId);
     const BrokerId id = request.broker_id;
     const BrokerImage* known = state.image.broker(id);
     const bool same_process = known != nullptr && known->incarnation == request.incarnation_id;
-    // Two processes must not both believe that they are broker `id`: the new one waits until the old one is surely
-    // silent, also after an orderly stop.
+    // Two processes must not both believe that they are broker `id`: the new one waits until the old one is
+    // surely silent, also after an orderly stop.
     if (known != nullptr && !same_process && state.session_lives(now, id)) {
         return refused(wire::ErrorCode::DuplicateBrokerRegistration);
     }

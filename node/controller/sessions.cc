@@ -50,7 +50,8 @@ wire::BrokerHeartbeatResponse refused(wire::ErrorCode code) {
 
 bool Controller::State::session_lives(Instant now, BrokerId id) const {
     const auto session = sessions.find(id);
-    // A session is contact alone: that of a fenced broker, and of one that was let go, lives on until it expires.
+    // A session is contact alone: that of a fenced broker, and of one that was let go, lives on until it
+    // expires.
     return session != sessions.end() && session->second.last_contact &&
            *session->second.last_contact + settings.broker_session_timeout >= now;
 }
@@ -58,7 +59,8 @@ bool Controller::State::session_lives(Instant now, BrokerId id) const {
 Offset Controller::State::lowest_active_offset() const {
     Offset lowest = std::numeric_limits<Offset>::max();
     for (const auto& [id, session] : sessions) {
-        if (is_active(id) && !session.controlled_shutdown_offset) lowest = std::min(lowest, session.metadata_offset);
+        if (is_active(id) && !session.controlled_shutdown_offset)
+            lowest = std::min(lowest, session.metadata_offset);
     }
     return lowest;
 }
@@ -79,7 +81,8 @@ void Controller::State::fence_silent_brokers(Instant now, std::int64_t wall_ms) 
     for (const auto& [id, session] : sessions) {
         if (session.last_contact && !session_lives(now, id)) silent.emplace_back(*session.last_contact, id);
     }
-    // The longest silent first; each in a batch of its own, so that the next one's elections see the last one fenced.
+    // The longest silent first; each in a batch of its own, so that the next one's elections see the last one
+    // fenced.
     std::sort(silent.begin(), silent.end());
     for (const auto& [last_contact, id] : silent) {
         BrokerSession& session = sessions.at(id);
@@ -94,16 +97,18 @@ wire::BrokerHeartbeatResponse Controller::handle(Instant now, std::int64_t wall_
     State& state = *state_;
     const BrokerId id = request.broker_id;
     const BrokerImage* found = state.image.broker(id);
-    if (found == nullptr || found->epoch != request.broker_epoch) return refused(wire::ErrorCode::StaleBrokerEpoch);
+    if (found == nullptr || found->epoch != request.broker_epoch)
+        return refused(wire::ErrorCode::StaleBrokerEpoch);
     const BrokerImage broker = *found;
     BrokerSession& session = state.sessions[id];
     session.last_contact = now;
 
     const BrokerState current = current_state(broker, session);
     const bool leads = state.leads_anything(id);
-    const BrokerState next = current == BrokerState::Fenced     ? next_fenced(broker, request)
-                             : current == BrokerState::Unfenced ? next_unfenced(request, leads)
-                                                                : next_leaving(session, leads, state.lowest_active_offset());
+    const BrokerState next = current == BrokerState::Fenced ? next_fenced(broker, request)
+                             : current == BrokerState::Unfenced
+                                 ? next_unfenced(request, leads)
+                                 : next_leaving(session, leads, state.lowest_active_offset());
     bool decided = !state.fatal;
     if (current != next && (next == BrokerState::Fenced || next == BrokerState::ShutdownNow)) {
         decided = state.fence(wall_ms, id, {"shutdown", FenceReason::ControlledShutdown});
@@ -144,7 +149,8 @@ void Controller::tick(Instant now, std::int64_t wall_ms) {
     }
     if (now >= state.next_unclean_election) {
         state.next_unclean_election = now + state.settings.unclean_election_interval;
-        // Only a config that changed, or a candidate that came while it could not lead, leaves anything to do here.
+        // Only a config that changed, or a candidate that came while it could not lead, leaves anything to do
+        // here.
         Records records;
         state.add_elections(records, kNoBroker);
         // A failing log is told by fatal().

@@ -48,8 +48,8 @@ struct Controller::State {
     // -- metadata_log.cc
     Status replay_log();
     Status begin_epoch(std::int64_t wall_ms);
-    /// Appends and flushes the records as one batch, applies them and tells their events, in record order. False: the
-    /// log failed, now or before, and nothing was decided.
+    /// Appends and flushes the records as one batch, applies them and tells their events, in record order.
+    /// False: the log failed, now or before, and nothing was decided.
     [[nodiscard]] bool commit(std::int64_t wall_ms, const Records& records, const Why& why);
 
     // -- election.cc
@@ -57,10 +57,11 @@ struct Controller::State {
     [[nodiscard]] bool leads_anything(BrokerId id) const;
     /// `leaving` goes out of every ISR it is in; who it led gets another leader, or none.
     void add_departure(Records& records, BrokerId leaving) const;
-    /// Partitions without a leader get one if they can, `returning` being active from here on (kNoBroker: nobody is).
+    /// Partitions without a leader get one if they can, `returning` being active from here on (kNoBroker:
+    /// nobody is).
     void add_elections(Records& records, BrokerId returning) const;
-    void add_change(Records& records, const TopicImage& topic, std::int32_t partition, std::vector<BrokerId> isr,
-                    const MayLead& may_lead) const;
+    void add_change(Records& records, const TopicImage& topic, std::int32_t partition,
+                    std::vector<BrokerId> isr, const MayLead& may_lead) const;
 
     // -- sessions.cc
     [[nodiscard]] bool session_lives(Instant now, BrokerId id) const;

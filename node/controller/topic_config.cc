@@ -37,8 +37,8 @@ std::optional<std::string> topic_config_error(const std::string& name, const std
         if (parse_boolean(value)) return std::nullopt;
         return fmt::format("{} must be true or false, not \"{}\"", name, value);
     }
-    return fmt::format("topic config {} is unknown or not implemented here; there are {} and {}", name, kMinInsyncReplicas,
-                       kUncleanLeaderElectionEnable);
+    return fmt::format("topic config {} is unknown or not implemented here; there are {} and {}", name,
+                       kMinInsyncReplicas, kUncleanLeaderElectionEnable);
 }
 
 std::int32_t min_insync_replicas(const TopicImage& topic, std::int32_t otherwise) {

@@ -1,4 +1,5 @@
-// The topic configs that replication obeys: how they are written, and what holds when a topic does not set them.
+// The topic configs that replication obeys: how they are written, and what holds when a topic does not set
+// them.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +13,8 @@ namespace highwater::node {
 inline constexpr const char* kMinInsyncReplicas = "min.insync.replicas";
 inline constexpr const char* kUncleanLeaderElectionEnable = "unclean.leader.election.enable";
 
-/// Why this value cannot be set, as a sentence; nullopt if it can. A config that this node does not implement cannot.
+/// Why this value cannot be set, as a sentence; nullopt if it can. A config that this node does not implement
+/// cannot.
 std::optional<std::string> topic_config_error(const std::string& name, const std::string& value);
 
 /// The topic's own value, else `otherwise`. At least 1.

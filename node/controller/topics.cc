@@ -1,4 +1,5 @@
-// CreateTopics: explicit assignments, or replicas spread over the brokers, with the configs that replication obeys.
+// CreateTopics: explicit assignments, or replicas spread over the brokers, with the configs that replication
+// obeys.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -31,14 +32,15 @@ struct Refusal {
 using Checked = std::optional<Refusal>;
 
 Refusal too_large() {
-    return {ErrorCode::PolicyViolation, fmt::format("one request may write {} metadata records", kMaxRecords)};
+    return {ErrorCode::PolicyViolation,
+            fmt::format("one request may write {} metadata records", kMaxRecords)};
 }
 
-// -- names and configs ------------------------------------------------------------------------------------------------
+// -- names and configs --------------------------------------------------------------------------------------
 
 bool is_legal_letter(char letter) {
-    return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') || (letter >= '0' && letter <= '9') ||
-           letter == '.' || letter == '_' || letter == '-';
+    return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') ||
+           (letter >= '0' && letter <= '9') || letter == '.' || letter == '_' || letter == '-';
 }
 
 /// Metric names cannot tell '.' from '_', so neither may two topics.
@@ -48,16 +50,22 @@ std::string without_dots(std::string name) {
 }
 
 Checked check_name(const MetadataImage& image, const std::string& name) {
-    if (name == "__cluster_metadata") return Refusal{ErrorCode::InvalidRequest, name + " is the controllers' own topic"};
-    if (image.topic(name) != nullptr) return Refusal{ErrorCode::TopicAlreadyExists, fmt::format("topic {} exists", name)};
+    if (name == "__cluster_metadata")
+        return Refusal{ErrorCode::InvalidRequest, name + " is the controllers' own topic"};
+    if (image.topic(name) != nullptr)
+        return Refusal{ErrorCode::TopicAlreadyExists, fmt::format("topic {} exists", name)};
     const auto illegal = [&](const std::string& why) {
-        return Refusal{ErrorCode::InvalidTopicException, fmt::format("\"{}\" cannot name a topic: {}", name, why)};
+        return Refusal{ErrorCode::InvalidTopicException,
+                       fmt::format("\"{}\" cannot name a topic: {}", name, why)};
     };
     if (name.empty() || name == "." || name == "..") return illegal("empty, . and .. are taken");
-    if (name.size() > kMaxNameLength) return illegal(fmt::format("{} characters, at most {}", name.size(), kMaxNameLength));
-    if (!std::all_of(name.begin(), name.end(), is_legal_letter)) return illegal("letters, digits, . _ - only");
+    if (name.size() > kMaxNameLength)
+        return illegal(fmt::format("{} characters, at most {}", name.size(), kMaxNameLength));
+    if (!std::all_of(name.begin(), name.end(), is_legal_letter))
+        return illegal("letters, digits, . _ - only");
     for (const auto& [other, topic] : image.topics()) {
-        if (without_dots(other) == without_dots(name)) return illegal(fmt::format("it differs from {} only in . and _", other));
+        if (without_dots(other) == without_dots(name))
+            return illegal(fmt::format("it differs from {} only in . and _", other));
     }
     return std::nullopt;
 }
@@ -65,12 +73,13 @@ Checked check_name(const MetadataImage& image, const std::string& name) {
 Checked check_configs(const Asked& asked) {
     for (const auto& config : asked.configs) {
         if (!config.value) return Refusal{ErrorCode::InvalidConfig, config.name + " has no value"};
-        if (auto error = topic_config_error(config.name, *config.value)) return Refusal{ErrorCode::InvalidConfig, *error};
+        if (auto error = topic_config_error(config.name, *config.value))
+            return Refusal{ErrorCode::InvalidConfig, *error};
     }
     return std::nullopt;
 }
 
-// -- replicas ---------------------------------------------------------------------------------------------------------
+// -- replicas -----------------------------------------------------------------------------------------------
 
 bool has_active(const MetadataImage& image, const std::vector<BrokerId>& replicas) {
     return std::any_of(replicas.begin(), replicas.end(), [&](BrokerId id) {
@@ -79,7 +88,8 @@ bool has_active(const MetadataImage& image, const std::vector<BrokerId>& replica
     });
 }
 
-Checked check_replicas(const MetadataImage& image, const std::vector<BrokerId>& replicas, std::optional<std::size_t> factor) {
+Checked check_replicas(const MetadataImage& image, const std::vector<BrokerId>& replicas,
+                       std::optional<std::size_t> factor) {
     const auto refuse = [&](const std::string& why) {
         return Refusal{ErrorCode::InvalidReplicaAssignment, fmt::format("replicas {}: {}", replicas, why)};
     };
@@ -103,31 +113,38 @@ Checked given_assignment(const MetadataImage& image, const Asked& asked, Assignm
     std::optional<std::size_t> factor;
     for (const auto& given : asked.assignments) {
         if (partitions.contains(given.partition_index)) {
-            return Refusal{ErrorCode::InvalidReplicaAssignment, fmt::format("partition {} is there twice", given.partition_index)};
+            return Refusal{ErrorCode::InvalidReplicaAssignment,
+                           fmt::format("partition {} is there twice", given.partition_index)};
         }
         if (Checked refusal = check_replicas(image, given.broker_ids, factor)) return refusal;
         factor = given.broker_ids.size();
         partitions[given.partition_index] = given.broker_ids;
     }
-    if (partitions.begin()->first != 0 || static_cast<std::size_t>(partitions.rbegin()->first) != partitions.size() - 1) {
-        return Refusal{ErrorCode::InvalidReplicaAssignment, "partitions must be numbered 0, 1, 2 … without a gap"};
+    if (partitions.begin()->first != 0 ||
+        static_cast<std::size_t>(partitions.rbegin()->first) != partitions.size() - 1) {
+        return Refusal{ErrorCode::InvalidReplicaAssignment,
+                       "partitions must be numbered 0, 1, 2 … without a gap"};
     }
     for (auto& [index, replicas] : partitions) assignment.push_back(std::move(replicas));
     return std::nullopt;
 }
 
-/// Round robin from a random start: partition p begins one broker after p - 1. Active brokers come first, because the
-/// first replica leads; fenced ones are taken only when those do not suffice.
-Checked spread_assignment(const MetadataImage& image, const ControllerSettings& settings, Rng& rng, const Asked& asked,
-                          Assignment& assignment) {
+/// Round robin from a random start: partition p begins one broker after p - 1. Active brokers come first,
+/// because the first replica leads; fenced ones are taken only when those do not suffice.
+Checked spread_assignment(const MetadataImage& image, const ControllerSettings& settings, Rng& rng,
+                          const Asked& asked, Assignment& assignment) {
     if (asked.replication_factor < -1 || asked.replication_factor == 0) {
-        return Refusal{ErrorCode::InvalidReplicationFactor, "the replication factor must be above 0, or -1 for the default"};
+        return Refusal{ErrorCode::InvalidReplicationFactor,
+                       "the replication factor must be above 0, or -1 for the default"};
     }
     if (asked.num_partitions < -1 || asked.num_partitions == 0) {
-        return Refusal{ErrorCode::InvalidPartitions, "the number of partitions must be above 0, or -1 for the default"};
+        return Refusal{ErrorCode::InvalidPartitions,
+                       "the number of partitions must be above 0, or -1 for the default"};
     }
-    const std::int32_t wanted = asked.replication_factor == -1 ? settings.default_replication_factor : asked.replication_factor;
-    const std::int32_t partitions = asked.num_partitions == -1 ? settings.num_partitions : asked.num_partitions;
+    const std::int32_t wanted =
+        asked.replication_factor == -1 ? settings.default_replication_factor : asked.replication_factor;
+    const std::int32_t partitions =
+        asked.num_partitions == -1 ? settings.num_partitions : asked.num_partitions;
     const auto factor = static_cast<std::size_t>(wanted);
     std::vector<BrokerId> active;
     std::vector<BrokerId> fenced;
@@ -135,10 +152,12 @@ Checked spread_assignment(const MetadataImage& image, const ControllerSettings& 
         if (broker.active()) active.push_back(id);
         if (broker.fenced && !broker.in_controlled_shutdown) fenced.push_back(id);
     }
-    if (active.empty()) return Refusal{ErrorCode::InvalidReplicationFactor, "every broker is fenced or shutting down"};
+    if (active.empty())
+        return Refusal{ErrorCode::InvalidReplicationFactor, "every broker is fenced or shutting down"};
     if (factor > active.size() + fenced.size()) {
-        return Refusal{ErrorCode::InvalidReplicationFactor,
-                       fmt::format("{} replicas, but {} brokers are there", factor, active.size() + fenced.size())};
+        return Refusal{
+            ErrorCode::InvalidReplicationFactor,
+            fmt::format("{} replicas, but {} brokers are there", factor, active.size() + fenced.size())};
     }
     if (static_cast<std::size_t>(partitions) > kMaxRecords) return too_large();
     const auto start = static_cast<std::size_t>(rng.below(active.size()));
@@ -153,7 +172,7 @@ Checked spread_assignment(const MetadataImage& image, const ControllerSettings& 
     return std::nullopt;
 }
 
-// -- records and answers ------------------------------------------------------------------------------------------------
+// -- records and answers ------------------------------------------------------------------------------------
 
 wire::PartitionRecord partition_record(const MetadataImage& image, const Uuid& topic_id, std::int32_t index,
                                        const std::vector<BrokerId>& replicas) {
@@ -173,7 +192,8 @@ wire::PartitionRecord partition_record(const MetadataImage& image, const Uuid& t
     return record;
 }
 
-void add_topic(Records& records, const MetadataImage& image, const Asked& asked, const Uuid& id, const Assignment& assignment) {
+void add_topic(Records& records, const MetadataImage& image, const Asked& asked, const Uuid& id,
+               const Assignment& assignment) {
     wire::TopicRecord topic;
     topic.name = asked.name;
     topic.topic_id = id;
@@ -187,12 +207,14 @@ void add_topic(Records& records, const MetadataImage& image, const Asked& asked,
         records.emplace_back(std::move(record));
     }
     for (std::size_t index = 0; index < assignment.size(); ++index) {
-        records.emplace_back(partition_record(image, id, static_cast<std::int32_t>(index), assignment[index]));
+        records.emplace_back(
+            partition_record(image, id, static_cast<std::int32_t>(index), assignment[index]));
     }
 }
 
 /// The configs as they will hold: the topic's own, else this controller's.
-std::vector<Answer::CreatableTopicConfigs> effective_configs(const ControllerSettings& settings, const Asked& asked) {
+std::vector<Answer::CreatableTopicConfigs> effective_configs(const ControllerSettings& settings,
+                                                             const Asked& asked) {
     constexpr std::int8_t kTopicSource = 1;
     constexpr std::int8_t kStaticBrokerSource = 4;
     std::map<std::string, Answer::CreatableTopicConfigs> configs;
@@ -203,7 +225,8 @@ std::vector<Answer::CreatableTopicConfigs> effective_configs(const ControllerSet
         config.config_source = source;
     };
     set(kMinInsyncReplicas, std::to_string(settings.min_insync_replicas), kStaticBrokerSource);
-    set(kUncleanLeaderElectionEnable, settings.unclean_leader_election ? "true" : "false", kStaticBrokerSource);
+    set(kUncleanLeaderElectionEnable, settings.unclean_leader_election ? "true" : "false",
+        kStaticBrokerSource);
     for (const auto& config : asked.configs) set(config.name, *config.value, kTopicSource);
     std::vector<Answer::CreatableTopicConfigs> list;
     for (auto& [name, config] : configs) list.push_back(std::move(config));
@@ -217,7 +240,8 @@ void refuse(Answer& answer, const Refusal& refusal) {
 
 }  // namespace
 
-wire::CreateTopicsResponse Controller::handle(Instant, std::int64_t wall_ms, const wire::CreateTopicsRequest& request) {
+wire::CreateTopicsResponse Controller::handle(Instant, std::int64_t wall_ms,
+                                              const wire::CreateTopicsRequest& request) {
     State& state = *state_;
     wire::CreateTopicsResponse response;
     std::map<std::string, std::size_t> times;
@@ -236,7 +260,8 @@ wire::CreateTopicsResponse Controller::handle(Instant, std::int64_t wall_ms, con
         Assignment assignment;
         Checked refusal = check_name(state.image, asked.name);
         if (!refusal) refusal = check_configs(asked);
-        if (!refusal && !asked.assignments.empty()) refusal = given_assignment(state.image, asked, assignment);
+        if (!refusal && !asked.assignments.empty())
+            refusal = given_assignment(state.image, asked, assignment);
         if (!refusal && asked.assignments.empty()) {
             refusal = spread_assignment(state.image, state.settings, state.rng, asked, assignment);
         }

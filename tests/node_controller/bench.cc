@@ -13,7 +13,8 @@
 namespace highwater::node {
 namespace {
 
-// Command errors are exceptions here: run() prints them into the output, where they differ from what is expected.
+// Command errors are exceptions here: run() prints them into the output, where they differ from what is
+// expected.
 [[noreturn]] void complain(const std::string& what) { throw std::runtime_error(what); }
 
 constexpr std::int64_t kWallMs = 1'700'000'000'000;
@@ -88,18 +89,30 @@ std::string ControllerBench::run_command(const std::string& command) {
     const std::string name = words.next();
     if (controller_ == nullptr && name != "start") complain("start first");
     std::string output;
-    if (name == "start") output = start(words);
-    else if (name == "brokers") output = brokers(words);
-    else if (name == "register") output = register_broker(words);
-    else if (name == "heartbeat") output = heartbeat(words);
-    else if (name == "advance") output = advance(words);
-    else if (name == "create-topic") output = create_topic(words);
-    else if (name == "alter-partition") output = alter_partition(words);
-    else if (name == "restart") output = restart(words);
-    else if (name == "image") output = image();
-    else if (name == "records") output = records(words);
-    else if (name == "fail-writes") storage_->fail_writes([](const std::string&) { return std::optional<std::string>("no space"); });
-    else complain("unknown command " + name);
+    if (name == "start")
+        output = start(words);
+    else if (name == "brokers")
+        output = brokers(words);
+    else if (name == "register")
+        output = register_broker(words);
+    else if (name == "heartbeat")
+        output = heartbeat(words);
+    else if (name == "advance")
+        output = advance(words);
+    else if (name == "create-topic")
+        output = create_topic(words);
+    else if (name == "alter-partition")
+        output = alter_partition(words);
+    else if (name == "restart")
+        output = restart(words);
+    else if (name == "image")
+        output = image();
+    else if (name == "records")
+        output = records(words);
+    else if (name == "fail-writes")
+        storage_->fail_writes([](const std::string&) { return std::optional<std::string>("no space"); });
+    else
+        complain("unknown command " + name);
     for (const std::string& word : words.left_over()) complain("unknown word " + word);
     return output;
 }
@@ -127,8 +140,10 @@ std::string ControllerBench::open() {
 }
 
 void ControllerBench::read_settings(CommandWords& words) {
-    if (const std::string text = words.get("session"); !text.empty()) settings_.broker_session_timeout = duration(text);
-    if (const std::string text = words.get("unclean"); !text.empty()) settings_.unclean_leader_election = text == "true";
+    if (const std::string text = words.get("session"); !text.empty())
+        settings_.broker_session_timeout = duration(text);
+    if (const std::string text = words.get("unclean"); !text.empty())
+        settings_.unclean_leader_election = text == "true";
     if (const std::string text = words.get("unclean-interval"); !text.empty()) {
         settings_.unclean_election_interval = duration(text);
     }
@@ -168,11 +183,13 @@ std::string ControllerBench::register_broker(CommandWords& words) {
     request.broker_id = std::stoi(id_word(words));
     request.cluster_id = words.get("cluster", settings_.cluster_id.to_string());
     request.incarnation_id = uuid(0x10, request.broker_id, words.get("incarnation", "a")[0]);
-    for (const std::string& directory : split(words.get("directories", std::to_string(request.broker_id)), ',')) {
+    for (const std::string& directory :
+         split(words.get("directories", std::to_string(request.broker_id)), ',')) {
         if (directory != "none") request.log_dirs.push_back(uuid(0x20, std::stoi(directory), 'd'));
     }
     const std::vector<std::string> address = split(words.get("address", "localhost:9092"), ':');
-    request.listeners.push_back({"CLIENT", address.at(0), static_cast<std::uint16_t>(std::stoi(address.at(1))), 0});
+    request.listeners.push_back(
+        {"CLIENT", address.at(0), static_cast<std::uint16_t>(std::stoi(address.at(1))), 0});
     const auto response = controller_->handle(now_, kWallMs, request);
     return fmt::format("{}, epoch {}\n", wire::error_name(response.error_code), response.broker_epoch);
 }
@@ -181,13 +198,15 @@ std::string ControllerBench::heartbeat(CommandWords& words) {
     wire::BrokerHeartbeatRequest request;
     request.broker_id = std::stoi(id_word(words));
     request.broker_epoch = words.number("epoch", epoch_of(request.broker_id));
-    request.current_metadata_offset = words.number("offset", controller_->metadata_log().log_end_offset() - 1);
+    request.current_metadata_offset =
+        words.number("offset", controller_->metadata_log().log_end_offset() - 1);
     request.want_fence = words.flag("want-fence");
     request.want_shut_down = words.flag("want-shut-down");
     const auto response = controller_->handle(now_, kWallMs, request);
     if (response.error_code != wire::ErrorCode::None) return wire::error_name(response.error_code) + "\n";
     return fmt::format("{}, {}{}\n", response.is_caught_up ? "caught up" : "behind",
-                       response.is_fenced ? "fenced" : "unfenced", response.should_shut_down ? ", shut down now" : "");
+                       response.is_fenced ? "fenced" : "unfenced",
+                       response.should_shut_down ? ", shut down now" : "");
 }
 
 std::string ControllerBench::advance(CommandWords& words) {
@@ -259,15 +278,17 @@ std::string ControllerBench::alter_partition(CommandWords& words) {
     const PartitionImage* known = controller_->image().partition(name);
     const TopicImage* topic = controller_->image().topic(name.topic);
     wire::AlterPartitionRequest request;
-    request.broker_id = static_cast<BrokerId>(words.number("from", known == nullptr ? kNoBroker : known->leader));
+    request.broker_id =
+        static_cast<BrokerId>(words.number("from", known == nullptr ? kNoBroker : known->leader));
     request.broker_epoch = words.number("broker-epoch", epoch_of(request.broker_id));
     auto& topic_data = request.topics.emplace_back();
     if (topic != nullptr && words.get("topic-id") != "unknown") topic_data.topic_id = topic->id;
     AlterPartition& proposal = topic_data.partitions.emplace_back();
     proposal.partition_index = name.partition;
-    proposal.leader_epoch = static_cast<LeaderEpoch>(words.number("leader-epoch", known == nullptr ? 0 : known->leader_epoch));
-    proposal.partition_epoch =
-        static_cast<PartitionEpoch>(words.number("partition-epoch", known == nullptr ? 0 : known->partition_epoch));
+    proposal.leader_epoch =
+        static_cast<LeaderEpoch>(words.number("leader-epoch", known == nullptr ? 0 : known->leader_epoch));
+    proposal.partition_epoch = static_cast<PartitionEpoch>(
+        words.number("partition-epoch", known == nullptr ? 0 : known->partition_epoch));
     proposal.leader_recovery_state = words.flag("recovering") ? kRecovering : kRecovered;
     const std::vector<BrokerId> isr = ids(words.get("isr"));
     std::map<BrokerId, BrokerEpoch> epochs;
@@ -275,7 +296,8 @@ std::string ControllerBench::alter_partition(CommandWords& words) {
         const std::vector<std::string> parts = split(pair, ':');
         epochs[std::stoi(parts.at(0))] = std::stoll(parts.at(1));
     }
-    if (words.number("version", 3) == 2) proposal.new_isr = isr;
+    if (words.number("version", 3) == 2)
+        proposal.new_isr = isr;
     else {
         for (const BrokerId id : isr) {
             proposal.new_isr_with_epochs.push_back({id, epochs.contains(id) ? epochs[id] : epoch_of(id)});
@@ -284,9 +306,11 @@ std::string ControllerBench::alter_partition(CommandWords& words) {
     const auto response = controller_->handle(now_, kWallMs, request);
     if (response.error_code != wire::ErrorCode::None) return wire::error_name(response.error_code) + "\n";
     const auto& answer = response.topics.at(0).partitions.at(0);
-    if (answer.error_code != wire::ErrorCode::None) return wire::error_name(answer.error_code) + " for the partition\n";
-    return fmt::format("leader {} @{} v{} isr {}{}\n", answer.leader_id, answer.leader_epoch, answer.partition_epoch,
-                       list_text(answer.isr), answer.leader_recovery_state == kRecovering ? ", recovering" : "");
+    if (answer.error_code != wire::ErrorCode::None)
+        return wire::error_name(answer.error_code) + " for the partition\n";
+    return fmt::format("leader {} @{} v{} isr {}{}\n", answer.leader_id, answer.leader_epoch,
+                       answer.partition_epoch, list_text(answer.isr),
+                       answer.leader_recovery_state == kRecovering ? ", recovering" : "");
 }
 
 std::string ControllerBench::restart(CommandWords& words) {

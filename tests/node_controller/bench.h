@@ -1,12 +1,14 @@
-// A controller on a bench: storage in memory, a clock that only moves when told, brokers that say what a line says.
-// Commands, each line of a transcript one (keys left out have the value a well-behaved broker would send):
+// A controller on a bench: storage in memory, a clock that only moves when told, brokers that say what a line
+// says. Commands, each line of a transcript one (keys left out have the value a well-behaved broker would
+// send):
 //   start [session=9s unclean=true unclean-interval=300s factor=1 partitions=1 min-isr=1]
 //   brokers 1,2,3                       registers and unfences them, silently
 //   register B [incarnation=a cluster=other directories=1,2 address=HOST:PORT]
 //   heartbeat B [epoch=N offset=N want-fence want-shut-down]
 //   advance 3s [heartbeats=1,2]         ticks whenever due; these brokers send a heartbeat every second
-//   create-topic NAME [partitions=N factor=N assignment=1,2/2,1 config.KEY=VALUE twice validate-only version=4]
-//   alter-partition T-0 isr=1,2 [from=B broker-epoch=N leader-epoch=N partition-epoch=N recovering isr-epochs=1:5,2:6
+//   create-topic NAME [partitions=N factor=N assignment=1,2/2,1 config.KEY=VALUE twice validate-only
+//   version=4] alter-partition T-0 isr=1,2 [from=B broker-epoch=N leader-epoch=N partition-epoch=N recovering
+//   isr-epochs=1:5,2:6
 //                                version=2 topic-id=unknown]
 //   restart [power-loss, settings as start]  fail-writes  image  records [from=N]
 #pragma once

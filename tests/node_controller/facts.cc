@@ -11,9 +11,12 @@ namespace {
 
 std::string reason_text(FenceReason reason) {
     switch (reason) {
-        case FenceReason::Registered: return "registered";
-        case FenceReason::SessionTimeout: return "session timeout";
-        case FenceReason::ControlledShutdown: return "own wish";
+        case FenceReason::Registered:
+            return "registered";
+        case FenceReason::SessionTimeout:
+            return "session timeout";
+        case FenceReason::ControlledShutdown:
+            return "own wish";
     }
     return "?";
 }
@@ -28,20 +31,26 @@ std::string record_fields(const wire::MetadataRecord& record, const MetadataImag
     return std::visit(
         overloaded{
             [](const wire::RegisterBrokerRecord& r) {
-                return fmt::format("broker {} epoch {}{}", r.broker_id, r.broker_epoch, r.fenced ? " fenced" : "");
+                return fmt::format("broker {} epoch {}{}", r.broker_id, r.broker_epoch,
+                                   r.fenced ? " fenced" : "");
             },
             [](const wire::BrokerRegistrationChangeRecord& r) {
                 return fmt::format("broker {} epoch {}{}{}", r.broker_id, r.broker_epoch,
-                                   r.fenced > 0 ? " fenced" : r.fenced < 0 ? " unfenced" : "",
+                                   r.fenced > 0   ? " fenced"
+                                   : r.fenced < 0 ? " unfenced"
+                                                  : "",
                                    r.in_controlled_shutdown > 0 ? " in controlled shutdown" : "");
             },
             [](const wire::TopicRecord& r) { return r.name; },
-            [](const wire::ConfigRecord& r) { return fmt::format("{} {}={}", r.resource_name, r.name, r.value.value_or("")); },
+            [](const wire::ConfigRecord& r) {
+                return fmt::format("{} {}={}", r.resource_name, r.name, r.value.value_or(""));
+            },
             [](const wire::FeatureLevelRecord& r) { return fmt::format("{} {}", r.name, r.feature_level); },
             [&](const wire::PartitionRecord& r) {
-                return fmt::format("{}-{} replicas {} isr {} leader {} epoch {} partition epoch {} directories {}",
-                                   topic_name(r.topic_id), r.partition_id, list_text(r.replicas), list_text(r.isr),
-                                   leader_text(r.leader), r.leader_epoch, r.partition_epoch, r.directories.size());
+                return fmt::format(
+                    "{}-{} replicas {} isr {} leader {} epoch {} partition epoch {} directories {}",
+                    topic_name(r.topic_id), r.partition_id, list_text(r.replicas), list_text(r.isr),
+                    leader_text(r.leader), r.leader_epoch, r.partition_epoch, r.directories.size());
             },
             [&](const wire::PartitionChangeRecord& r) {
                 std::string text = fmt::format("{}-{}", topic_name(r.topic_id), r.partition_id);
@@ -58,41 +67,48 @@ std::string record_fields(const wire::MetadataRecord& record, const MetadataImag
 
 }  // namespace
 
-std::string list_text(const std::vector<BrokerId>& ids) { return ids.empty() ? "nobody" : fmt::format("{}", fmt::join(ids, ",")); }
+std::string list_text(const std::vector<BrokerId>& ids) {
+    return ids.empty() ? "nobody" : fmt::format("{}", fmt::join(ids, ","));
+}
 
 std::string duration_text(Duration duration) { return fmt::format("{}s", to_seconds(duration)); }
 
 std::string event_text(const ControllerEvent& event) {
     return std::visit(
-        overloaded{
-            [](const BrokerRegistered& e) { return fmt::format("{} registered, epoch {}", e.broker, e.broker_epoch); },
-            [](const BrokerFenced& e) {
-                const std::string silent = e.silent.count() == 0 ? "" : ", silent for " + duration_text(e.silent);
-                return fmt::format("{} fenced: {}{}", e.broker, reason_text(e.reason), silent);
-            },
-            [](const BrokerUnfenced& e) { return fmt::format("{} unfenced", e.broker); },
-            [](const BrokerShuttingDown& e) { return fmt::format("{} shutting down", e.broker); },
-            [](const PartitionChanged& e) {
-                const char* how = e.unclean ? "unclean leader" : e.elected ? "new leader" : "leader";
-                return fmt::format("{}: {} {} @{} v{} isr {} ({})", e.partition.to_string(), how, leader_text(e.leader),
-                                   e.leader_epoch, e.partition_epoch, list_text(e.isr), e.cause);
-            }},
+        overloaded{[](const BrokerRegistered& e) {
+                       return fmt::format("{} registered, epoch {}", e.broker, e.broker_epoch);
+                   },
+                   [](const BrokerFenced& e) {
+                       const std::string silent =
+                           e.silent.count() == 0 ? "" : ", silent for " + duration_text(e.silent);
+                       return fmt::format("{} fenced: {}{}", e.broker, reason_text(e.reason), silent);
+                   },
+                   [](const BrokerUnfenced& e) { return fmt::format("{} unfenced", e.broker); },
+                   [](const BrokerShuttingDown& e) { return fmt::format("{} shutting down", e.broker); },
+                   [](const PartitionChanged& e) {
+                       const char* how = e.unclean ? "unclean leader" : e.elected ? "new leader" : "leader";
+                       return fmt::format("{}: {} {} @{} v{} isr {} ({})", e.partition.to_string(), how,
+                                          leader_text(e.leader), e.leader_epoch, e.partition_epoch,
+                                          list_text(e.isr), e.cause);
+                   }},
         event);
 }
 
 std::string image_text(const MetadataImage& image) {
     std::string text;
     for (const auto& [id, broker] : image.brokers()) {
-        text += fmt::format("broker {}: epoch {} {}{}\n", id, broker.epoch, broker.fenced ? "fenced" : "unfenced",
-                            broker.in_controlled_shutdown ? ", in controlled shutdown" : "");
+        text +=
+            fmt::format("broker {}: epoch {} {}{}\n", id, broker.epoch, broker.fenced ? "fenced" : "unfenced",
+                        broker.in_controlled_shutdown ? ", in controlled shutdown" : "");
     }
     for (const auto& [name, topic] : image.topics()) {
         for (const auto& [key, value] : topic.configs) text += fmt::format("{}: {}={}\n", name, key, value);
         for (const auto& [index, partition] : topic.partitions) {
-            text += fmt::format("{}-{}: leader {} @{} v{} isr {} of {}{}\n", name, index, leader_text(partition.leader),
-                                partition.leader_epoch, partition.partition_epoch, list_text(partition.isr),
-                                list_text(partition.replicas),
-                                partition.leader_recovery_state == kRecovering ? ", recovering" : "");
+            text +=
+                fmt::format("{}-{}: leader {} @{} v{} isr {} of {}{}\n", name, index,
+                            leader_text(partition.leader), partition.leader_epoch, partition.partition_epoch,
+                            list_text(partition.isr), list_text(partition.replicas),
+                            partition.leader_recovery_state == kRecovering ? ", recovering" : "");
         }
     }
     return text;

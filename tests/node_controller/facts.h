@@ -13,7 +13,8 @@ std::string list_text(const std::vector<BrokerId>& ids);
 std::string duration_text(Duration duration);
 std::string event_text(const ControllerEvent& event);
 std::string image_text(const MetadataImage& image);
-/// One line for each record from `from` on: offset, epoch, name, version, the fields that matter. `-` starts a batch.
+/// One line for each record from `from` on: offset, epoch, name, version, the fields that matter. `-` starts
+/// a batch.
 std::string records_text(const PartitionLog& log, Offset from, const MetadataImage& names);
 
 }  // namespace highwater::node

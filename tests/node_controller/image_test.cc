@@ -40,7 +40,8 @@ wire::PartitionRecord partition(std::vector<BrokerId> replicas, std::vector<Brok
     return record;
 }
 
-wire::PartitionChangeRecord change(std::int32_t index, std::optional<std::vector<BrokerId>> isr, BrokerId leader) {
+wire::PartitionChangeRecord change(std::int32_t index, std::optional<std::vector<BrokerId>> isr,
+                                   BrokerId leader) {
     wire::PartitionChangeRecord record;
     record.topic_id = id(1);
     record.partition_id = index;
@@ -49,7 +50,8 @@ wire::PartitionChangeRecord change(std::int32_t index, std::optional<std::vector
     return record;
 }
 
-wire::BrokerRegistrationChangeRecord registration_change(BrokerId broker, BrokerEpoch epoch, std::int8_t fenced) {
+wire::BrokerRegistrationChangeRecord registration_change(BrokerId broker, BrokerEpoch epoch,
+                                                         std::int8_t fenced) {
     wire::BrokerRegistrationChangeRecord record;
     record.broker_id = broker;
     record.broker_epoch = epoch;
@@ -119,8 +121,9 @@ TEST_F(MetadataImageTest, RemovedTopicsAndBrokersAreGone) {
     apply(removal);
     EXPECT_EQ(image.topic("t"), nullptr);
     EXPECT_EQ(image.topic(id(1)), nullptr);
-    expect_refused(change(0, std::nullopt, 1), "metadata offset 4: PartitionChangeRecord: there is no topic with id " +
-                                                   id(1).to_string());
+    expect_refused(
+        change(0, std::nullopt, 1),
+        "metadata offset 4: PartitionChangeRecord: there is no topic with id " + id(1).to_string());
     apply(topic("t", id(2)));
     wire::UnregisterBrokerRecord unregistration;
     unregistration.broker_id = 1;
@@ -130,17 +133,25 @@ TEST_F(MetadataImageTest, RemovedTopicsAndBrokersAreGone) {
 }
 
 TEST_F(MetadataImageTest, ContradictionsAreRefused) {
-    expect_refused(registration_change(2, 0, 1), "metadata offset 3: BrokerRegistrationChangeRecord: broker 2 is not registered");
-    expect_refused(registration_change(1, 5, 1), "metadata offset 3: BrokerRegistrationChangeRecord: broker 1 has epoch 0, not 5");
-    expect_refused(registration(1, -1), "metadata offset 3: RegisterBrokerRecord: broker 1 would fall from epoch 0 to -1");
+    expect_refused(registration_change(2, 0, 1),
+                   "metadata offset 3: BrokerRegistrationChangeRecord: broker 2 is not registered");
+    expect_refused(registration_change(1, 5, 1),
+                   "metadata offset 3: BrokerRegistrationChangeRecord: broker 1 has epoch 0, not 5");
+    expect_refused(registration(1, -1),
+                   "metadata offset 3: RegisterBrokerRecord: broker 1 would fall from epoch 0 to -1");
     expect_refused(topic("t", id(2)), "metadata offset 3: TopicRecord: topic t exists already");
-    expect_refused(topic("u", id(1)), "metadata offset 3: TopicRecord: topic id " + id(1).to_string() + " belongs to t");
-    expect_refused(change(4, std::nullopt, 1), "metadata offset 3: PartitionChangeRecord: there is no partition t-4");
-    expect_refused(change(0, std::nullopt, 3), "metadata offset 3: PartitionChangeRecord: t-0: leader 3 is not in the ISR [1, 2]");
-    expect_refused(change(0, std::vector<BrokerId>{1, 4}, kNoLeaderChange),
-                   "metadata offset 3: PartitionChangeRecord: t-0: ISR member 4 is not one of the replicas [1, 2, 3]");
+    expect_refused(topic("u", id(1)),
+                   "metadata offset 3: TopicRecord: topic id " + id(1).to_string() + " belongs to t");
+    expect_refused(change(4, std::nullopt, 1),
+                   "metadata offset 3: PartitionChangeRecord: there is no partition t-4");
+    expect_refused(change(0, std::nullopt, 3),
+                   "metadata offset 3: PartitionChangeRecord: t-0: leader 3 is not in the ISR [1, 2]");
+    expect_refused(
+        change(0, std::vector<BrokerId>{1, 4}, kNoLeaderChange),
+        "metadata offset 3: PartitionChangeRecord: t-0: ISR member 4 is not one of the replicas [1, 2, 3]");
     expect_refused(wire::AbortTransactionRecord{},
-                   "metadata offset 3: AbortTransactionRecord: records of an aborted metadata transaction were applied already "
+                   "metadata offset 3: AbortTransactionRecord: records of an aborted metadata transaction "
+                   "were applied already "
                    "and cannot be taken back");
     wire::ConfigRecord config;
     config.resource_type = 2;

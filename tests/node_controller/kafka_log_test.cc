@@ -1,6 +1,6 @@
 // Goal: a metadata log written by Kafka 4.4 replays to the state that its own dump tool implies.
-// Method: testdata/kafka/metadata.log is that log (one topic, three brokers, four elections); metadata.txt is the
-// output of kafka-dump-log --cluster-metadata-decoder for it.
+// Method: testdata/kafka/metadata.log is that log (one topic, three brokers, four elections); metadata.txt is
+// the output of kafka-dump-log --cluster-metadata-decoder for it.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -44,7 +44,8 @@ void expect_final_state(const MetadataImage& image) {
     EXPECT_EQ(topic->configs, (std::map<std::string, std::string>{{"min.insync.replicas", "1"}}));
     ASSERT_EQ(topic->partitions.size(), 1U);
 
-    // Every PARTITION_CHANGE_RECORD is a partition epoch, every one with a leader a leader epoch; the last ones count.
+    // Every PARTITION_CHANGE_RECORD is a partition epoch, every one with a leader a leader epoch; the last
+    // ones count.
     const std::vector<std::string> changes = dumped("PARTITION_CHANGE_RECORD");
     std::vector<std::string> elections;
     for (const std::string& line : changes) {
@@ -109,7 +110,9 @@ TEST(KafkaMetadataLog, OurControllerTakesItOver) {
     ASSERT_TRUE(file.has_value());
     ASSERT_TRUE((*file)->append(as_bytes_view(read_testdata("metadata.log"))).has_value());
     const std::string epochs = "0\n1\n1 0\n";
-    ASSERT_TRUE(storage.replace_file("__cluster_metadata-0/leader-epoch-checkpoint", as_bytes_view(epochs), Durability::Flushed)
+    ASSERT_TRUE(storage
+                    .replace_file("__cluster_metadata-0/leader-epoch-checkpoint", as_bytes_view(epochs),
+                                  Durability::Flushed)
                     .has_value());
     ControllerSettings settings;
     settings.self = 11;

@@ -1,7 +1,7 @@
-// Goal: whatever brokers say and whenever they go silent, the controller's decisions keep its invariants, and its log
-// alone tells all of them.
-// Method: random schedules of registrations, heartbeats, silence, AlterPartition requests (right and wrong), stops and
-// controller restarts; after each step the image is checked against the one before it.
+// Goal: whatever brokers say and whenever they go silent, the controller's decisions keep its invariants, and
+// its log alone tells all of them. Method: random schedules of registrations, heartbeats, silence,
+// AlterPartition requests (right and wrong), stops and controller restarts; after each step the image is
+// checked against the one before it.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,7 +17,9 @@ namespace {
 constexpr BrokerId kBrokers = 4;
 constexpr int kSteps = 400;
 
-bool contains(const std::vector<BrokerId>& list, BrokerId id) { return std::find(list.begin(), list.end(), id) != list.end(); }
+bool contains(const std::vector<BrokerId>& list, BrokerId id) {
+    return std::find(list.begin(), list.end(), id) != list.end();
+}
 
 class RandomController {
 public:
@@ -35,13 +37,20 @@ public:
     void step() {
         const auto id = static_cast<BrokerId>(rng_.between(1, kBrokers));
         const std::uint64_t dice = rng_.below(100);
-        if (dice < 35) heartbeat(id, false);
-        else if (dice < 40) heartbeat(id, true);
-        else if (dice < 60) alter_partition();
-        else if (dice < 65) restart_broker(id);
-        else if (dice < 68) do_register(id);
-        else if (dice < 70) open();
-        else pass_time();
+        if (dice < 35)
+            heartbeat(id, false);
+        else if (dice < 40)
+            heartbeat(id, true);
+        else if (dice < 60)
+            alter_partition();
+        else if (dice < 65)
+            restart_broker(id);
+        else if (dice < 68)
+            do_register(id);
+        else if (dice < 70)
+            open();
+        else
+            pass_time();
         check();
     }
 
@@ -56,7 +65,8 @@ private:
         settings.broker_session_timeout = seconds(3);
         settings.unclean_leader_election = unclean_;
         settings.unclean_election_interval = seconds(10);
-        const std::optional<MetadataImage> before = controller_ ? std::optional(controller_->image()) : std::nullopt;
+        const std::optional<MetadataImage> before =
+            controller_ ? std::optional(controller_->image()) : std::nullopt;
         const LeaderEpoch epoch = controller_ ? controller_->controller_epoch() : 0;
         controller_.reset();
         storage_.lose_unflushed();
@@ -98,7 +108,8 @@ private:
         wire::BrokerHeartbeatRequest request;
         request.broker_id = id;
         request.broker_epoch = controller_->image().broker(id)->epoch;
-        request.current_metadata_offset = controller_->image().end_offset() - static_cast<Offset>(rng_.below(3));
+        request.current_metadata_offset =
+            controller_->image().end_offset() - static_cast<Offset>(rng_.below(3));
         request.want_shut_down = want_shut_down;
         const auto response = controller_->handle(now_, 0, request);
         EXPECT_EQ(response.error_code, wire::ErrorCode::None);
@@ -126,7 +137,8 @@ private:
         proposal.partition_epoch = partition.partition_epoch - (rng_.chance(10) ? 1 : 0);
         for (const BrokerId id : partition.replicas) {
             const bool eligible = controller_->image().broker(id)->active() || rng_.chance(10);
-            if (id == partition.leader || (eligible && rng_.chance(80))) proposal.new_isr_with_epochs.push_back({id, -1});
+            if (id == partition.leader || (eligible && rng_.chance(80)))
+                proposal.new_isr_with_epochs.push_back({id, -1});
         }
         const auto response = controller_->handle(now_, 0, request);
         if (response.error_code != wire::ErrorCode::None) return;
@@ -174,9 +186,11 @@ private:
     void check_change(const PartitionChanged& event) {
         PartitionImage& told = told_[event.partition.partition];
         EXPECT_EQ(event.partition_epoch, told.partition_epoch + 1);
-        EXPECT_EQ(event.leader_epoch, told.leader_epoch + (event.elected || event.cause == "created" ? 1 : 0));
+        EXPECT_EQ(event.leader_epoch,
+                  told.leader_epoch + (event.elected || event.cause == "created" ? 1 : 0));
         EXPECT_EQ(event.elected, event.cause != "created" && event.leader != told.leader);
-        EXPECT_EQ(event.unclean, event.elected && event.leader != kNoBroker && !contains(told.isr, event.leader));
+        EXPECT_EQ(event.unclean,
+                  event.elected && event.leader != kNoBroker && !contains(told.isr, event.leader));
         if (event.unclean) {
             EXPECT_TRUE(unclean_);
             EXPECT_EQ(event.isr, std::vector<BrokerId>{event.leader});

@@ -1,4 +1,5 @@
-// Every file of testdata/rules is one rule, told as an interaction with the controller (bench.h has the commands).
+// Every file of testdata/rules is one rule, told as an interaction with the controller (bench.h has the
+// commands).
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,7 +14,8 @@ const std::string kRules = std::string(HW_TEST_DATA) + "/rules/";
 
 std::vector<std::string> rule_names() {
     std::vector<std::string> names;
-    for (const auto& entry : std::filesystem::directory_iterator(kRules)) names.push_back(entry.path().stem());
+    for (const auto& entry : std::filesystem::directory_iterator(kRules))
+        names.push_back(entry.path().stem());
     std::sort(names.begin(), names.end());
     return names;
 }
