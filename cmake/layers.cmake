@@ -38,5 +38,15 @@ hw_room(results USES hw_model hw_base)
 hw_room(harness SUBFOLDERS commands USES hw_checker hw_results hw_nemesis hw_workloads hw_model hw_wire hw_base hw_asio spdlog::spdlog)
 add_executable(highwater harness/main.cc)
 target_link_libraries(highwater PRIVATE hw_harness hw_warnings)
-# The harness finds its node and its scenarios beside itself: bin/highwater-node, share/scenarios.
+target_include_directories(highwater SYSTEM PRIVATE ${CLI11_INCLUDE})
+# The harness finds its node and its scenarios beside itself.
 add_dependencies(highwater highwater-node)
+file(GLOB HW_SCENARIOS CONFIGURE_DEPENDS harness/scenarios/*.toml)
+add_custom_command(OUTPUT ${CMAKE_BINARY_DIR}/scenarios.stamp
+  COMMAND ${CMAKE_COMMAND} -E rm -rf ${CMAKE_BINARY_DIR}/bin/scenarios
+  COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_BINARY_DIR}/bin/scenarios
+  COMMAND ${CMAKE_COMMAND} -E copy ${HW_SCENARIOS} ${CMAKE_BINARY_DIR}/bin/scenarios
+  COMMAND ${CMAKE_COMMAND} -E touch ${CMAKE_BINARY_DIR}/scenarios.stamp
+  DEPENDS ${HW_SCENARIOS} VERBATIM)
+add_custom_target(highwater-scenarios DEPENDS ${CMAKE_BINARY_DIR}/scenarios.stamp)
+add_dependencies(highwater highwater-scenarios)

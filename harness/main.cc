@@ -1,1 +1,72 @@
-int main() {}
+// highwater: the command line.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <atomic>
+#include <csignal>
+
+#include "harness/commands/commands.h"
+
+namespace {
+
+std::atomic<bool> g_interrupted{false};
+
+void interrupt(int) { g_interrupted.store(true); }
+
+void watch_signals() {
+    struct sigaction action {};
+    action.sa_handler = interrupt;
+    sigaction(SIGINT, &action, nullptr);
+    sigaction(SIGTERM, &action, nullptr);
+    std::signal(SIGPIPE, SIG_IGN);
+}
+
+void add_run_options(CLI::App& command, highwater::harness::RunArguments& arguments) {
+    command.add_option("scenario", arguments.scenario, "name of a scenario, or the path of a .toml or .json file")->required();
+    command.add_option("--sut", arguments.sut, "system under test: node");
+    command.add_option("--seed", arguments.seed, "everything random comes from it");
+    command.add_option("--set", arguments.settings, "key=value: overrides a key of the scenario");
+    command.add_option("--bug", arguments.bugs, "deliberate bugs of the node, by name or id, comma separated");
+    command.add_option("--out", arguments.out, "directory that holds the run directories");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    using namespace highwater::harness;
+    CLI::App app{"highwater: breaks a Kafka-style replicated log and proves what it kept"};
+    app.require_subcommand(1);
+    CommonOptions common;
+    common.interrupted = &g_interrupted;
+    for (int i = 0; i < argc; ++i) common.command_line += (i == 0 ? "highwater" : std::string(" ") + argv[i]);
+
+    RunArguments run;
+    CompareArguments compare;
+    CheckArguments check;
+    CLI::App* run_app = app.add_subcommand("run", "one experiment: launch, break, record, check");
+    add_run_options(*run_app, run);
+    CLI::App* compare_app = app.add_subcommand("compare", "the same experiment under several values of one key, side by side");
+    add_run_options(*compare_app, compare.run);
+    compare_app->add_option("--param", compare.param, "key=value,value…")->required();
+    compare_app->add_option("--runs", compare.runs, "runs of each side, with successive seeds")->check(CLI::Range(1, 1000));
+    CLI::App* check_app = app.add_subcommand("check", "judge a history file or a run directory (again)");
+    check_app->add_option("path", check.path, "history.jsonl, or a run directory")->required();
+    CLI::App* list_app = app.add_subcommand("list", "the scenarios that came with the program");
+    for (CLI::App* command : {run_app, compare_app, check_app, list_app}) {
+        command->add_flag("--json", common.json, "one JSON object on stdout, everything else on stderr");
+    }
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::ParseError& error) {
+        return app.exit(error) == 0 ? 0 : kExitUsage;
+    }
+    watch_signals();
+    try {
+        if (*run_app) return run_command(run, common);
+        if (*compare_app) return compare_command(compare, common);
+        if (*check_app) return check_command(check, common);
+        return list_command(common);
+    } catch (const std::exception& error) {
+        return report_error(fmt::format("harness fault: {}", error.what()), kExitHarness);
+    }
+}

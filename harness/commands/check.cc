@@ -1,0 +1,66 @@
+#include "checker/checker.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "harness/commands/commands.h"
+#include "results/run_result.h"
+
+namespace highwater::harness {
+namespace {
+
+/// What only the runner could know stands: judging again cannot prove a heal that was not proven.
+void add_run_reasons(const std::filesystem::path& file, checker::CheckInput& input) {
+    std::ifstream in(file);
+    std::stringstream text;
+    text << in.rdbuf();
+    const auto earlier = in ? verdict_from_json(text.str(), file.string()) : Result<Verdict>(failure("none"));
+    if (!earlier) return;
+    for (std::size_t i = 0; i < earlier->reasons.size(); ++i) {
+        const std::string& reason = earlier->reasons[i];
+        const bool runners = reason == "fault-not-effective" || reason == "not-healed" || reason == "target-unresolved" ||
+                             reason == "timing-degraded";
+        if (!runners) continue;
+        input.run_reasons.push_back(reason);
+        input.run_reason_details.push_back(i < earlier->reason_details.size() ? earlier->reason_details[i] : "");
+    }
+}
+
+}  // namespace
+
+int check_command(const CheckArguments& arguments, const CommonOptions& common) {
+    namespace fs = std::filesystem;
+    std::error_code error;
+    const fs::path given = arguments.path;
+    const bool directory = fs::is_directory(given, error);
+    const fs::path file = directory ? given / "history.jsonl" : given;
+    const auto history = read_history(file.string());
+    if (!history) return report_error(history.error().message, kExitUsage);
+    std::optional<Trace> trace;
+    if (const fs::path trace_file = given / "trace.jsonl"; directory && fs::exists(trace_file, error)) {
+        auto read = read_trace({trace_file.string()});
+        if (!read) return report_error(read.error().message, kExitUsage);
+        trace = std::move(*read);
+    }
+    results::RunResult result;
+    result.scenario = history->meta.case_name;
+    result.sut = history->meta.broker;
+    result.run_dir = directory ? fs::absolute(given).string() : "";
+    checker::CheckInput input{*history, trace ? &*trace : nullptr, {}, {}};
+    if (directory) add_run_reasons(given / "verdict.json", input);
+    result.verdict = checker::check(input);
+    if (const auto scenario = load_scenario((given / "scenario.json").string(), {}); directory && scenario) {
+        checker::expect_evidence(result.verdict, scenario->expect.sometimes, scenario->expect.never);
+    }
+    result.measures = results::measure(*history, result.verdict, {});
+    for (const std::string& warning : history->warnings) fmt::print(stderr, "warning: {}\n", warning);
+    fmt::print(common.json ? stderr : stdout, "{}", results::run_result_to_text(result));
+    if (common.json) fmt::print("{}\n", results::run_result_to_json(result));
+    return exit_code(result.verdict.kind);
+}
+
+}  // namespace highwater::harness

@@ -1,0 +1,54 @@
+// The verbs of the highwater command line. Each returns the process's exit code (DESIGN: 0 valid, 1 invalid, 2 unknown,
+// 64 bad usage or input, 70 harness fault, 130 interrupted) and prints one JSON object on stdout with --json.
+#pragma once
+
+#include <atomic>
+#include <string>
+#include <vector>
+
+#include "model/scenario.h"
+
+namespace highwater::harness {
+
+inline constexpr int kExitUsage = 64;
+inline constexpr int kExitHarness = 70;
+inline constexpr int kExitInterrupted = 130;
+
+struct CommonOptions {
+    bool json = false;
+    std::string command_line;
+    const std::atomic<bool>* interrupted = nullptr;
+};
+
+struct RunArguments {
+    std::string scenario;
+    std::string sut = "node";
+    std::uint64_t seed = 1;
+    std::vector<std::string> settings;
+    std::string bugs;
+    std::string out = "runs";
+};
+int run_command(const RunArguments& arguments, const CommonOptions& common);
+
+struct CompareArguments {
+    RunArguments run;
+    /// "key=value,value"
+    std::string param;
+    int runs = 1;
+};
+int compare_command(const CompareArguments& arguments, const CommonOptions& common);
+
+struct CheckArguments {
+    /// A history file or a run directory.
+    std::string path;
+};
+int check_command(const CheckArguments& arguments, const CommonOptions& common);
+
+int list_command(const CommonOptions& common);
+
+/// "highwater: message" on stderr; returns `code`.
+int report_error(const std::string& message, int code);
+/// Loads a scenario by name or path with --set applied. Errors are bad input.
+Result<Scenario> load_named_scenario(const RunArguments& arguments, const std::vector<Setting>& more = {});
+
+}  // namespace highwater::harness

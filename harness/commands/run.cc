@@ -1,0 +1,51 @@
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "harness/commands/commands.h"
+#include "harness/program_paths.h"
+#include "harness/runner.h"
+
+namespace highwater::harness {
+
+int report_error(const std::string& message, int code) {
+    fmt::print(stderr, "highwater: {}\n", message);
+    return code;
+}
+
+Result<Scenario> load_named_scenario(const RunArguments& arguments, const std::vector<Setting>& more) {
+    if (arguments.sut != "node") {
+        return failure(fmt::format("--sut {}: only node is built in so far", arguments.sut));
+    }
+    const auto path = find_scenario(arguments.scenario);
+    if (!path) return tl::make_unexpected(path.error());
+    std::vector<Setting> settings;
+    for (const std::string& text : arguments.settings) {
+        auto setting = parse_setting(text);
+        if (!setting) return failure("--set", setting.error());
+        settings.push_back(std::move(*setting));
+    }
+    settings.insert(settings.end(), more.begin(), more.end());
+    return load_scenario(*path, settings);
+}
+
+int run_command(const RunArguments& arguments, const CommonOptions& common) {
+    const auto scenario = load_named_scenario(arguments);
+    if (!scenario) return report_error(scenario.error().message, kExitUsage);
+    RunOptions options;
+    options.seed = arguments.seed;
+    options.out = arguments.out;
+    options.bugs = arguments.bugs;
+    options.command_line = common.command_line;
+    options.interrupted = common.interrupted;
+    const auto result = run_scenario(*scenario, options);
+    if (!result) {
+        const bool interrupted = result.error().message == kInterrupted;
+        return report_error(result.error().message, interrupted ? kExitInterrupted : kExitHarness);
+    }
+    fmt::print(common.json ? stderr : stdout, "{}", results::run_result_to_text(*result));
+    if (common.json) fmt::print("{}\n", results::run_result_to_json(*result));
+    return exit_code(result->verdict.kind);
+}
+
+}  // namespace highwater::harness
