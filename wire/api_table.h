@@ -24,7 +24,8 @@ struct ApiInfo {
 
 inline constexpr Versions kNotOffered{1, 0};
 inline constexpr std::array kApis = {
-    // Produce 0-2 are advertised, as librdkafka wants, but no client in use sends them; they cannot be decoded.
+    // Produce 0-2 are advertised, as librdkafka wants, but no client in use sends them; they cannot be
+    // decoded.
     ApiInfo{ApiKey::Produce, "Produce", 9, {0, 8}, kNotOffered},
     ApiInfo{ApiKey::Fetch, "Fetch", 12, {4, 11}, {4, 17}},
     ApiInfo{ApiKey::ListOffsets, "ListOffsets", 6, {1, 5}, {1, 5}},
@@ -44,8 +45,8 @@ const ApiInfo* find_api(std::string_view name);
 /// "Fetch", or "api 99".
 std::string api_name(ApiKey key);
 bool offers(ListenerKind listener, ApiKey key, std::int16_t version);
-/// The answer to ApiVersions. At a version that the listener does not offer: error UNSUPPORTED_VERSION, to be encoded
-/// at version 0, with the full list, so that the client retries lower.
+/// The answer to ApiVersions. At a version that the listener does not offer: error UNSUPPORTED_VERSION, to be
+/// encoded at version 0, with the full list, so that the client retries lower.
 struct ApiVersionsAnswer {
     ApiVersionsResponse response;
     std::int16_t encode_at = 0;

@@ -1,4 +1,5 @@
-// The generic codec. Included only by the .cc file of each message, which instantiates it (HW_WIRE_INSTANTIATE).
+// The generic codec. Included only by the .cc file of each message, which instantiates it
+// (HW_WIRE_INSTANTIATE).
 #pragma once
 
 #include <fmt/format.h>
@@ -24,7 +25,7 @@ struct IsOptional<std::optional<T>> : std::true_type {};
 /// Most bytes of a string in a version that is not flexible.
 inline constexpr std::size_t kMaxShortString = 0x7FFF;
 
-// -- encoding -------------------------------------------------------------------------------------------------------
+// -- encoding --------------------------------------------------------------------------------
 
 class Encoder {
 public:
@@ -33,7 +34,8 @@ public:
     template <class Struct>
     void structure(ByteWriter& out, const Struct& value) const {
         std::map<std::uint64_t, Bytes> tagged;
-        std::apply([&](const auto&... fields) { (member(out, tagged, value, fields), ...); }, Struct::fields());
+        std::apply([&](const auto&... fields) { (member(out, tagged, value, fields), ...); },
+                   Struct::fields());
         if (!flexible_) return;
         out.uvarint(tagged.size());
         for (const auto& [tag, bytes] : tagged) {
@@ -81,12 +83,14 @@ private:
                 out.uvarint(value.size() + 1);
                 return out.raw(as_bytes_view(value));
             }
-            // An error message may quote a name that itself filled its request: cut, as a peer must not stop us.
+            // An error message may quote a name that itself filled its request: cut, as a peer must not stop
+            // us.
             const std::string_view carried = std::string_view(value).substr(0, kMaxShortString);
             out.i16(static_cast<std::int16_t>(carried.size()));
             out.raw(as_bytes_view(carried));
         } else if constexpr (std::is_same_v<T, Uuid>) out.raw(value.bytes);
-        else if constexpr (std::is_enum_v<T>) this->value(out, static_cast<std::underlying_type_t<T>>(value), false);
+        else if constexpr (std::is_enum_v<T>)
+            this->value(out, static_cast<std::underlying_type_t<T>>(value), false);
         else if constexpr (std::is_same_v<T, bool>) out.u8(value ? 1 : 0);
         else if constexpr (std::is_same_v<T, std::int8_t>) out.i8(value);
         else if constexpr (std::is_same_v<T, std::int16_t>) out.i16(value);
@@ -100,11 +104,12 @@ private:
     bool flexible_;
 };
 
-// -- decoding -------------------------------------------------------------------------------------------------------
+// -- decoding --------------------------------------------------------------------------------
 
 class Decoder {
 public:
-    Decoder(BytesView body, std::int16_t version, bool flexible) : in_(body), version_(version), flexible_(flexible) {}
+    Decoder(BytesView body, std::int16_t version, bool flexible)
+        : in_(body), version_(version), flexible_(flexible) {}
 
     [[nodiscard]] bool ok() const { return problem_.empty() && !in_.failed(); }
     [[nodiscard]] std::size_t position() const { return in_.position(); }
@@ -139,7 +144,8 @@ private:
             const std::uint64_t size = in_.uvarint();
             if (size > in_.remaining()) return fail("a tagged field is longer than the message");
             const std::size_t end = in_.position() + size;
-            std::apply([&](const auto&... fields) { (tagged_member(object, tag, fields), ...); }, Struct::fields());
+            std::apply([&](const auto&... fields) { (tagged_member(object, tag, fields), ...); },
+                       Struct::fields());
             if (!ok()) return;
             if (in_.position() > end) return fail("a tagged field is longer than its size");
             in_.raw(end - in_.position());
@@ -153,8 +159,8 @@ private:
         value(object.*field.member, field.nullable_in.has(version_));
     }
 
-    /// Length of a string, byte string or array; -1 is null. Never more than the bytes that are left: every element
-    /// takes at least one.
+    /// Length of a string, byte string or array; -1 is null. Never more than the bytes that are left: every
+    /// element takes at least one.
     std::int64_t length(bool short_form) {
         std::int64_t count = 0;
         if (flexible_) {
@@ -168,7 +174,9 @@ private:
             count = short_form ? in_.i16() : in_.i32();
         }
         if (count < -1) fail("a negative length");
-        if (count > static_cast<std::int64_t>(in_.remaining())) fail("a length beyond the end of the message");
+        if (count > static_cast<std::int64_t>(in_.remaining())) {
+            fail("a length beyond the end of the message");
+        }
         return ok() ? count : 0;
     }
 
@@ -185,7 +193,8 @@ private:
             }
             into.emplace();
             sized(*into, count);
-        } else if constexpr (IsVector<T>::value || std::is_same_v<T, Bytes> || std::is_same_v<T, std::string>) {
+        } else if constexpr (IsVector<T>::value || std::is_same_v<T, Bytes> ||
+                             std::is_same_v<T, std::string>) {
             const std::int64_t count = length(std::is_same_v<T, std::string>);
             if (!ok()) return;
             if (count < 0) return fail("null where this version has none");
@@ -244,8 +253,9 @@ Result<Message> decode(BytesView body, std::int16_t version) {
     codec::Decoder decoder(body, version, version >= Message::kFlexibleSince);
     decoder.structure(message);
     if (!decoder.ok()) {
-        return failure(fmt::format("{} v{}: field {} at byte {}: {}", Message::kName, version, decoder.where(),
-                                   decoder.position(), decoder.problem().empty() ? "the message ends" : decoder.problem()));
+        return failure(fmt::format("{} v{}: field {} at byte {}: {}", Message::kName, version,
+                                   decoder.where(), decoder.position(),
+                                   decoder.problem().empty() ? "the message ends" : decoder.problem()));
     }
     if (!decoder.at_end()) {
         return failure(fmt::format("{} v{}: {} bytes left over at byte {}", Message::kName, version,

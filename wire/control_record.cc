@@ -15,7 +15,8 @@ Result<ControlType> control_type(const Record& record) {
     in.i16();
     const auto type = static_cast<ControlType>(in.i16());
     if (in.failed()) {
-        return failure(fmt::format("control record at offset {} has a key of {} bytes", record.offset, record.key->size()));
+        return failure(fmt::format("control record at offset {} has a key of {} bytes", record.offset,
+                                   record.key->size()));
     }
     return type;
 }
@@ -24,8 +25,8 @@ Result<LeaderChangeMessage> decode_leader_change(const Record& record) {
     const auto type = control_type(record);
     if (!type) return tl::make_unexpected(type.error());
     if (*type != ControlType::LeaderChange || !record.value) {
-        return failure(fmt::format("control record at offset {} is no leader change, its type is {}", record.offset,
-                                   static_cast<int>(*type)));
+        return failure(fmt::format("control record at offset {} is no leader change, its type is {}",
+                                   record.offset, static_cast<int>(*type)));
     }
     // The message begins with the version it is written in.
     ByteReader in(*record.value);

@@ -1,5 +1,5 @@
-// Records of control batches: transaction markers in a partition, quorum records in the metadata log. Their key tells
-// the type, as version i16 and type i16.
+// Records of control batches: transaction markers in a partition, quorum records in the metadata log. Their
+// key tells the type, as version i16 and type i16.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,8 @@ enum class ControlType : std::int16_t {
     KRaftVoters = 6,
 };
 
-/// The type of a record of a control batch; numbers without a name are passed on. Errors: no key, a key below 4 bytes.
+/// The type of a record of a control batch; numbers without a name are passed on. Errors: no key, a key below
+/// 4 bytes.
 Result<ControlType> control_type(const Record& record);
 
 /// Errors: another type, a malformed value.

@@ -73,24 +73,28 @@ Result<RequestFrame> decode_request_header(BytesView frame) {
     auto header = peek_request_header(frame);
     if (!header) return failure(fmt::format("a request of {} bytes has no header", frame.size()));
     if (find_api(header->api_key) == nullptr) {
-        return failure(fmt::format("{} v{} is not spoken here", api_name(header->api_key), header->api_version));
+        return failure(
+            fmt::format("{} v{} is not spoken here", api_name(header->api_key), header->api_version));
     }
     ByteReader in(frame);
     in.raw(8);
     if (const std::int16_t size = in.i16(); size >= 0) {
         header->client_id = std::string(as_text(in.raw(static_cast<std::size_t>(size))));
     } else if (size < -1) {
-        return failure(fmt::format("{} v{}: a client id of {} bytes", api_name(header->api_key), header->api_version, size));
+        return failure(fmt::format("{} v{}: a client id of {} bytes", api_name(header->api_key),
+                                   header->api_version, size));
     }
     // ApiVersions of a version beyond our table is still answered, so its header must be readable.
     if (flexible(header->api_key, header->api_version)) skip_tagged_fields(in);
     if (in.failed()) {
-        return failure(fmt::format("{} v{}: the request header is cut short", api_name(header->api_key), header->api_version));
+        return failure(fmt::format("{} v{}: the request header is cut short", api_name(header->api_key),
+                                   header->api_version));
     }
     return RequestFrame{*header, frame.subspan(in.position())};
 }
 
-void write_response_header(ByteWriter& out, ApiKey api_key, std::int16_t version, std::int32_t correlation_id) {
+void write_response_header(ByteWriter& out, ApiKey api_key, std::int16_t version,
+                           std::int32_t correlation_id) {
     out.i32(correlation_id);
     if (api_key != ApiKey::ApiVersions && flexible(api_key, version)) out.uvarint(0);
 }
@@ -100,7 +104,9 @@ Result<ResponseFrame> decode_response_header(BytesView frame, ApiKey api_key, st
     ResponseFrame response;
     response.correlation_id = in.i32();
     if (api_key != ApiKey::ApiVersions && flexible(api_key, version)) skip_tagged_fields(in);
-    if (in.failed()) return failure(fmt::format("{} v{}: the response header is cut short", api_name(api_key), version));
+    if (in.failed()) {
+        return failure(fmt::format("{} v{}: the response header is cut short", api_name(api_key), version));
+    }
     response.body = frame.subspan(in.position());
     return response;
 }

@@ -1,6 +1,6 @@
 // Requests and responses with their headers, as one frame; on a socket an int32 length goes before it.
-// Header versions: request v1 before a message's flexible version, v2 from it on; response v0 and v1; the response to
-// ApiVersions always has v0, so that a client that knows less can still read it.
+// Header versions: request v1 before a message's flexible version, v2 from it on; response v0 and v1; the
+// response to ApiVersions always has v0, so that a client that knows less can still read it.
 #pragma once
 
 #include <optional>
@@ -39,7 +39,8 @@ void write_request_header(ByteWriter& out, const RequestHeader& header);
 Result<RequestFrame> decode_request_header(BytesView frame);
 /// The first eight bytes alone, for relays: key, version and correlation id; nullopt if there are fewer.
 std::optional<RequestHeader> peek_request_header(BytesView frame);
-void write_response_header(ByteWriter& out, ApiKey api_key, std::int16_t version, std::int32_t correlation_id);
+void write_response_header(ByteWriter& out, ApiKey api_key, std::int16_t version,
+                           std::int32_t correlation_id);
 Result<ResponseFrame> decode_response_header(BytesView frame, ApiKey api_key, std::int16_t version);
 
 template <class Request>
@@ -65,8 +66,8 @@ Result<Response> decode_response(BytesView frame, std::int16_t version, std::int
     auto header = decode_response_header(frame, Response::kApiKey, version);
     if (!header) return tl::make_unexpected(header.error());
     if (header->correlation_id != correlation_id) {
-        return failure("response to correlation id " + std::to_string(header->correlation_id) + ", expected " +
-                       std::to_string(correlation_id));
+        return failure("response to correlation id " + std::to_string(header->correlation_id) +
+                       ", expected " + std::to_string(correlation_id));
     }
     return decode<Response>(header->body, version);
 }

@@ -13,7 +13,9 @@ Result<VersionedMetadataRecord> decode_type(std::uint64_t type, std::int16_t ver
         return failure(fmt::format("metadata record type {} is unknown", type));
     } else {
         using Record = std::variant_alternative_t<Index, MetadataRecord>;
-        if (static_cast<std::uint64_t>(Record::kType) != type) return decode_type<Index + 1>(type, version, body);
+        if (static_cast<std::uint64_t>(Record::kType) != type) {
+            return decode_type<Index + 1>(type, version, body);
+        }
         auto record = decode<Record>(body, version);
         if (!record) return tl::make_unexpected(record.error());
         return VersionedMetadataRecord{std::move(*record), version};
@@ -45,7 +47,9 @@ Result<VersionedMetadataRecord> decode_metadata_record(BytesView value) {
     const std::uint64_t type = in.uvarint();
     const std::uint64_t version = in.uvarint();
     if (in.failed()) return failure(fmt::format("a metadata record of {} bytes has no header", value.size()));
-    if (frame != kFrameVersion) return failure(fmt::format("metadata record frame version {}, expected 1", frame));
+    if (frame != kFrameVersion) {
+        return failure(fmt::format("metadata record frame version {}, expected 1", frame));
+    }
     if (version > 0x7FFF) return failure(fmt::format("metadata record version {}", version));
     return decode_type(type, static_cast<std::int16_t>(version), value.subspan(in.position()));
 }

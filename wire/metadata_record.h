@@ -1,4 +1,5 @@
-// One record of __cluster_metadata as a value, and its form in the log: frame version 1, type, version, flexible body.
+// One record of __cluster_metadata as a value, and its form in the log: frame version 1, type, version,
+// flexible body.
 #pragma once
 
 #include <string_view>
@@ -10,9 +11,10 @@ namespace highwater::wire {
 
 using MetadataRecord =
     std::variant<RegisterBrokerRecord, UnregisterBrokerRecord, TopicRecord, PartitionRecord, ConfigRecord,
-                 PartitionChangeRecord, FenceBrokerRecord, UnfenceBrokerRecord, RemoveTopicRecord, FeatureLevelRecord,
-                 BrokerRegistrationChangeRecord, NoOpRecord, BeginTransactionRecord, EndTransactionRecord,
-                 AbortTransactionRecord, ProducerIdsRecord, RegisterControllerRecord, ClearElrRecord>;
+                 PartitionChangeRecord, FenceBrokerRecord, UnfenceBrokerRecord, RemoveTopicRecord,
+                 FeatureLevelRecord, BrokerRegistrationChangeRecord, NoOpRecord, BeginTransactionRecord,
+                 EndTransactionRecord, AbortTransactionRecord, ProducerIdsRecord, RegisterControllerRecord,
+                 ClearElrRecord>;
 
 /// Kafka's name of the record, e.g. "PartitionChangeRecord".
 std::string_view record_name(const MetadataRecord& record);

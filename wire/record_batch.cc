@@ -103,7 +103,8 @@ Bytes encode_batch(const BatchSpec& spec) {
 
 Result<BatchHeader> read_batch_header(BytesView bytes) {
     if (bytes.size() < kBatchHeaderSize) {
-        return failure(fmt::format("{} bytes are too few for a record batch header of {}", bytes.size(), kBatchHeaderSize));
+        return failure(fmt::format("{} bytes are too few for a record batch header of {}", bytes.size(),
+                                   kBatchHeaderSize));
     }
     ByteReader in(bytes);
     BatchHeader header;
@@ -121,7 +122,8 @@ Result<BatchHeader> read_batch_header(BytesView bytes) {
     header.base_sequence = in.i32();
     header.count = in.i32();
     if (header.batch_length < static_cast<std::int32_t>(kBatchHeaderSize - kBatchPrefixSize)) {
-        return failure(fmt::format("record batch at offset {} has length {}", header.base_offset, header.batch_length));
+        return failure(
+            fmt::format("record batch at offset {} has length {}", header.base_offset, header.batch_length));
     }
     if (header.base_offset < 0 || header.base_offset > kMaxBaseOffset || header.last_offset_delta < 0) {
         return failure(fmt::format("record batch at offset {} has last offset delta {}", header.base_offset,
@@ -139,9 +141,12 @@ Result<BatchHeader> validate_batch(BytesView bytes) {
         return failure(fmt::format("{} is cut: {} of {} bytes", name, bytes.size(), header->size()));
     }
     const std::uint32_t crc = crc32c(bytes.subspan(kCrcFrom, header->size() - kCrcFrom));
-    if (crc != header->crc) return failure(fmt::format("{} has CRC {:08x}, its bytes give {:08x}", name, header->crc, crc));
+    if (crc != header->crc) {
+        return failure(fmt::format("{} has CRC {:08x}, its bytes give {:08x}", name, header->crc, crc));
+    }
     if (header->count < 0 || header->count > std::int64_t{header->last_offset_delta} + 1) {
-        return failure(fmt::format("{} has {} records and last offset delta {}", name, header->count, header->last_offset_delta));
+        return failure(fmt::format("{} has {} records and last offset delta {}", name, header->count,
+                                   header->last_offset_delta));
     }
     return header;
 }
@@ -172,14 +177,19 @@ Result<std::vector<Record>> decode_records(BytesView batch) {
         const std::size_t begin = in.position();
         records.push_back(read_record(in, *header));
         if (in.failed() || size < 0 || in.position() - begin != static_cast<std::size_t>(size)) {
-            return failure(fmt::format("record {} of the batch at offset {} is malformed", i, header->base_offset));
+            return failure(
+                fmt::format("record {} of the batch at offset {} is malformed", i, header->base_offset));
         }
         if (i > 0 && records[records.size() - 2].offset >= records.back().offset) {
-            return failure(fmt::format("record {} of the batch at offset {} has offset {}, not above the one before", i,
-                                       header->base_offset, records.back().offset));
+            return failure(
+                fmt::format("record {} of the batch at offset {} has offset {}, not above the one before", i,
+                            header->base_offset, records.back().offset));
         }
     }
-    if (!in.at_end()) return failure(fmt::format("the batch at offset {} has bytes after its records", header->base_offset));
+    if (!in.at_end()) {
+        return failure(
+            fmt::format("the batch at offset {} has bytes after its records", header->base_offset));
+    }
     return records;
 }
 
@@ -188,7 +198,9 @@ void set_offset_and_epoch(Bytes& bytes, std::size_t at, Offset base_offset, Lead
     const auto offset = static_cast<std::uint64_t>(base_offset);
     for (std::size_t i = 0; i < 8; ++i) bytes[at + i] = static_cast<std::uint8_t>(offset >> (56U - 8U * i));
     const auto number = static_cast<std::uint32_t>(epoch);
-    for (std::size_t i = 0; i < 4; ++i) bytes[at + kEpochAt + i] = static_cast<std::uint8_t>(number >> (24U - 8U * i));
+    for (std::size_t i = 0; i < 4; ++i) {
+        bytes[at + kEpochAt + i] = static_cast<std::uint8_t>(number >> (24U - 8U * i));
+    }
 }
 
 }  // namespace highwater::wire

@@ -1,7 +1,8 @@
 // Record batches, format v2: what logs and the Produce and Fetch APIs are made of.
-//   byte  0 base offset i64      8 length i32 (of what follows)   12 leader epoch i32   16 magic i8 = 2   17 CRC-32C u32
-//        21 attributes i16      23 last offset delta i32          27 base timestamp i64 35 max timestamp i64
-//        43 producer id i64     51 producer epoch i16             53 base sequence i32  57 count i32      61 records
+//   byte  0 base offset i64     8 length i32 (of what follows)  12 leader epoch i32  16 magic i8 = 2
+//        17 CRC-32C u32        21 attributes i16                23 last offset delta i32
+//        27 base timestamp i64 35 max timestamp i64             43 producer id i64
+//        51 producer epoch i16 53 base sequence i32             57 count i32         61 records
 // The CRC covers everything from byte 21 on, so a leader sets base offset and epoch without touching it.
 #pragma once
 
@@ -40,7 +41,9 @@ struct BatchHeader {
     [[nodiscard]] Offset last_offset() const { return base_offset + last_offset_delta; }
     [[nodiscard]] Offset next_offset() const { return last_offset() + 1; }
     /// Whole batch in bytes, prefix included.
-    [[nodiscard]] std::size_t size() const { return kBatchPrefixSize + static_cast<std::size_t>(batch_length); }
+    [[nodiscard]] std::size_t size() const {
+        return kBatchPrefixSize + static_cast<std::size_t>(batch_length);
+    }
     [[nodiscard]] Compression compression() const { return static_cast<Compression>(attributes & 0x07); }
     /// The broker's clock at the append stamped all records: their time is max_timestamp.
     [[nodiscard]] bool log_append_time() const { return (attributes & 0x08) != 0; }
@@ -77,8 +80,8 @@ struct BatchSpec {
 /// At least one record.
 Bytes encode_batch(const BatchSpec& spec);
 
-/// The header of the batch at the beginning of `bytes`. Errors: fewer than 61 bytes, a length below the header's,
-/// offsets below 0 or beyond what an Offset holds. Neither magic nor CRC is checked.
+/// The header of the batch at the beginning of `bytes`. Errors: fewer than 61 bytes, a length below the
+/// header's, offsets below 0 or beyond what an Offset holds. Neither magic nor CRC is checked.
 Result<BatchHeader> read_batch_header(BytesView bytes);
 /// The whole batch `bytes` begins with: complete, magic 2, CRC, counts that agree. Errors say which.
 Result<BatchHeader> validate_batch(BytesView bytes);
@@ -88,11 +91,12 @@ struct BatchView {
     BatchHeader header;
     BytesView bytes;
 };
-/// Splits complete batches; a partial one at the end is left out, as in Fetch responses. Errors: a malformed header.
+/// Splits complete batches; a partial one at the end is left out, as in Fetch responses. Errors: a malformed
+/// header.
 Result<std::vector<BatchView>> split_batches(BytesView bytes);
 
-/// The records of one whole batch, validated first. Errors: what validate_batch says, compressed (the records cannot be
-/// seen), a malformed record, offsets that do not grow within the batch's own range.
+/// The records of one whole batch, validated first. Errors: what validate_batch says, compressed (the records
+/// cannot be seen), a malformed record, offsets that do not grow within the batch's own range.
 Result<std::vector<Record>> decode_records(BytesView batch);
 
 /// Writes base offset and leader epoch into the batch that begins at `at`; the CRC stays valid.

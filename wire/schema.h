@@ -1,5 +1,6 @@
-// The declarative description of a message: every field with its protocol name, the versions that carry it, the versions
-// in which it may be null, and its tag. One generic codec (codec_impl.h) walks these; nothing else knows the layout.
+// The declarative description of a message: every field with its protocol name, the versions that carry it,
+// the versions in which it may be null, and its tag. One generic codec (codec_impl.h) walks these; nothing
+// else knows the layout.
 #pragma once
 
 #include <cstdint>
@@ -27,11 +28,12 @@ struct Versions {
 constexpr Versions since(std::int16_t low) { return {low, std::numeric_limits<std::int16_t>::max()}; }
 constexpr Versions between(std::int16_t low, std::int16_t high) { return {low, high}; }
 
-/// One member of `Struct`. Tagged fields exist only in flexible versions and are left out when they have their default.
+/// One member of `Struct`. Tagged fields exist only in flexible versions and are left out when they have
+/// their default.
 template <class Struct, class T>
 struct Field {
     std::string_view name;
-    T Struct::*member;
+    T Struct::* member;
     Versions versions;
     Versions nullable_in;
     Versions tagged_in;
@@ -51,7 +53,7 @@ struct Field {
 };
 
 template <class Struct, class T>
-constexpr Field<Struct, T> field(std::string_view name, T Struct::*member, Versions versions) {
+constexpr Field<Struct, T> field(std::string_view name, T Struct::* member, Versions versions) {
     return {name, member, versions, {}, {}};
 }
 

@@ -1,4 +1,5 @@
-// Counts what operator new hands out, so that a test can tell how much a decoder allocates for a hostile input.
+// Counts what operator new hands out, so that a test can tell how much a decoder allocates for a hostile
+// input.
 #pragma once
 
 #include <cstddef>

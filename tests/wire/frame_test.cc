@@ -1,4 +1,5 @@
-// Goal: headers have the version the protocol asks for, ApiVersions its exceptions; what a listener offers can be spoken.
+// Goal: headers have the version the protocol asks for, ApiVersions its exceptions; what a listener offers
+// can be spoken.
 #include "wire/frame.h"
 
 #include <gtest/gtest.h>
@@ -60,16 +61,26 @@ TEST(Frame, requests_and_responses_read_back) {
 }
 
 TEST(Frame, tagged_fields_of_headers_are_skipped) {
-    auto request = from_hex("003f000100000007ffff" "0105021122" "aa");
+    auto request = from_hex(
+        "003f000100000007ffff"
+        "0105021122"
+        "aa");
     EXPECT_EQ(to_hex(wire::decode_request_header(*request)->body), "aa");
-    auto response = from_hex("00000007" "0105021122" "bb");
+    auto response = from_hex(
+        "00000007"
+        "0105021122"
+        "bb");
     EXPECT_EQ(to_hex(wire::decode_response_header(*response, ApiKey::Fetch, 12)->body), "bb");
-    auto lying = from_hex("00000007" "0105ff1122");
+    auto lying = from_hex(
+        "00000007"
+        "0105ff1122");
     EXPECT_FALSE(wire::decode_response_header(*lying, ApiKey::Fetch, 12));
 }
 
 TEST(Frame, bad_headers_are_refused) {
-    const auto refusal = [](std::string_view hex) { return wire::decode_request_header(*from_hex(hex)).error().message; };
+    const auto refusal = [](std::string_view hex) {
+        return wire::decode_request_header(*from_hex(hex)).error().message;
+    };
     EXPECT_EQ(refusal("0001000b000000"), "a request of 7 bytes has no header");
     EXPECT_EQ(refusal("0063000b00000001ffff"), "api 99 v11 is not spoken here");
     EXPECT_EQ(refusal("0001000b0000000100056162"), "Fetch v11: the request header is cut short");
@@ -81,7 +92,8 @@ TEST(Frame, length_prefix) {
     const Bytes prefixed = wire::with_length_prefix(frame);
     EXPECT_EQ(to_hex(prefixed), "00000003aabbcc");
     EXPECT_EQ(wire::read_length_prefix(prefixed, 3), 3U);
-    EXPECT_EQ(wire::read_length_prefix(prefixed, 2).error().message, "a frame of 3 bytes; at most 2 are taken");
+    EXPECT_EQ(wire::read_length_prefix(prefixed, 2).error().message,
+              "a frame of 3 bytes; at most 2 are taken");
     EXPECT_FALSE(wire::read_length_prefix(*from_hex("ffffffff"), 100));
     EXPECT_FALSE(wire::read_length_prefix(*from_hex("000000"), 100));
 }
@@ -114,7 +126,8 @@ TEST(ApiTable, api_versions_at_an_unknown_version_is_answered_at_version_0_with_
         EXPECT_FALSE(known.response.api_keys.empty());
         for (const auto& api : known.response.api_keys) {
             EXPECT_TRUE(wire::offers(listener, static_cast<ApiKey>(api.api_key), api.max_version));
-            EXPECT_FALSE(wire::offers(listener, static_cast<ApiKey>(api.api_key), static_cast<std::int16_t>(api.max_version + 1)));
+            EXPECT_FALSE(wire::offers(listener, static_cast<ApiKey>(api.api_key),
+                                      static_cast<std::int16_t>(api.max_version + 1)));
         }
     }
     EXPECT_FALSE(wire::offers(ListenerKind::Client, ApiKey::AlterPartition, 3));

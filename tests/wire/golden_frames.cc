@@ -39,7 +39,8 @@ std::vector<GoldenFrame> read_golden_frames(const std::string& file) {
             const auto json = nlohmann::json::parse(line);
             auto bytes = from_hex(json.at("hex").get<std::string>());
             if (!bytes) throw std::runtime_error(bytes.error().message);
-            frames.push_back({json.at("msg"), json.at("v"), std::move(*bytes), json.at("json"), json.at("src")});
+            frames.push_back(
+                {json.at("msg"), json.at("v"), std::move(*bytes), json.at("json"), json.at("src")});
         } catch (const std::exception& problem) {
             throw std::runtime_error(fmt::format("{} line {}: {}", file, frames.size() + 1, problem.what()));
         }
@@ -61,7 +62,8 @@ std::string to_base64(BytesView bytes) {
         std::uint32_t group = 0;
         for (std::size_t k = 0; k < 3; ++k) group = (group << 8U) | (k < have ? bytes[i + k] : 0U);
         for (std::size_t k = 0; k < 4; ++k) {
-            text.push_back(k <= have ? kAlphabet[(group >> (18U - 6U * static_cast<unsigned>(k))) & 0x3FU] : '=');
+            text.push_back(k <= have ? kAlphabet[(group >> (18U - 6U * static_cast<unsigned>(k))) & 0x3FU]
+                                     : '=');
         }
     }
     return text;

@@ -1,4 +1,5 @@
-// Frames that Kafka's own Java library wrote, with the JSON it prints for each; and hex, base64 and gzip to read them.
+// Frames that Kafka's own Java library wrote, with the JSON it prints for each; and hex, base64 and gzip to
+// read them.
 #pragma once
 
 #include <cstdint>

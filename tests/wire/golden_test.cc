@@ -1,5 +1,5 @@
-// Goal: our codec and Kafka's Java library agree on every byte and every field of every message we implement, in every
-// version, for recorded traffic and for random values.
+// Goal: our codec and Kafka's Java library agree on every byte and every field of every message we implement,
+// in every version, for recorded traffic and for random values.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -23,7 +23,9 @@ std::string check_frame(const GoldenFrame& frame) {
     const auto message = wire::decode<Message>(frame.bytes, frame.version);
     if (!message) return "decode: " + message.error().message;
     const Bytes again = wire::encode(*message, frame.version);
-    if (again != frame.bytes) return fmt::format("encoded\n  {} instead of\n  {}", to_hex(again), to_hex(frame.bytes));
+    if (again != frame.bytes) {
+        return fmt::format("encoded\n  {} instead of\n  {}", to_hex(again), to_hex(frame.bytes));
+    }
     const auto lean = dump_struct(*message, frame.version, Tagged::WhenSet);
     const auto full = dump_struct(*message, frame.version, Tagged::Always);
     return json_difference(frame.json, lean, full);
@@ -38,7 +40,8 @@ struct Implemented {
 std::map<std::string, Implemented> implemented_messages() {
     std::map<std::string, Implemented> messages;
     for_each_message([&]<class Message>() {
-        messages.emplace(std::string(Message::kName), Implemented{&check_frame<Message>, Message::kVersions, {}});
+        messages.emplace(std::string(Message::kName),
+                         Implemented{&check_frame<Message>, Message::kVersions, {}});
     });
     return messages;
 }
@@ -46,7 +49,8 @@ std::map<std::string, Implemented> implemented_messages() {
 TEST(GoldenFrames, every_frame_decodes_encodes_and_prints_as_kafka_does) {
     auto messages = implemented_messages();
     std::map<std::string, int> not_implemented;
-    for (const char* file : {"captured_frames.jsonl.gz", "random_frames.jsonl.gz", "controller_frames.jsonl.gz"}) {
+    for (const char* file :
+         {"captured_frames.jsonl.gz", "random_frames.jsonl.gz", "controller_frames.jsonl.gz"}) {
         const auto frames = read_golden_frames(file);
         ASSERT_FALSE(frames.empty()) << file;
         for (std::size_t i = 0; i < frames.size(); ++i) {
@@ -57,7 +61,8 @@ TEST(GoldenFrames, every_frame_decodes_encodes_and_prints_as_kafka_does) {
                 continue;
             }
             const std::string problem = message->second.check(frame);
-            EXPECT_EQ(problem, "") << file << " line " << i + 1 << ": " << frame.message << " v" << frame.version;
+            EXPECT_EQ(problem, "") << file << " line " << i + 1 << ": " << frame.message << " v"
+                                   << frame.version;
             ++message->second.checked[frame.version];
         }
     }
@@ -74,11 +79,13 @@ TEST(GoldenFrames, every_frame_decodes_encodes_and_prints_as_kafka_does) {
     }
     int skipped = 0;
     for (const auto& [name, count] : not_implemented) skipped += count;
-    fmt::print("{} frames of {} messages that are not implemented were left out\n", skipped, not_implemented.size());
+    fmt::print("{} frames of {} messages that are not implemented were left out\n", skipped,
+               not_implemented.size());
 }
 
 /// Batches within `records`, each validated and, if not compressed, read to its last record.
-void check_batches(const GoldenFrame& frame, const Bytes& records, std::map<wire::Compression, int>& batches) {
+void check_batches(const GoldenFrame& frame, const Bytes& records,
+                   std::map<wire::Compression, int>& batches) {
     const auto split = wire::split_batches(records);
     ASSERT_TRUE(split) << split.error().message;
     std::size_t whole = 0;
@@ -123,7 +130,9 @@ TEST(GoldenFrames, batches_that_real_clients_and_brokers_sent_are_valid) {
             }
         }
     }
-    for (const auto& [codec, count] : batches) fmt::print("codec {}: {} batches\n", static_cast<int>(codec), count);
+    for (const auto& [codec, count] : batches) {
+        fmt::print("codec {}: {} batches\n", static_cast<int>(codec), count);
+    }
     EXPECT_GT(batches[wire::Compression::None], 0);
     EXPECT_GT(batches.size(), 1U) << "no compressed batch was recorded";
 }

@@ -1,5 +1,5 @@
-// Goal: decode(encode(m)) == m for random messages, and no input of any kind crashes a decoder, makes it allocate more
-// than the input justifies, or is accepted with another meaning than what encodes again.
+// Goal: decode(encode(m)) == m for random messages, and no input of any kind crashes a decoder, makes it
+// allocate more than the input justifies, or is accepted with another meaning than what encodes again.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -16,8 +16,8 @@ namespace {
 
 constexpr std::uint64_t kSeed = 20261130;
 
-/// One byte of input may become a struct of some hundred bytes (an array element of one byte on the wire), doubled by the
-/// growth of vectors; error sentences come on top.
+/// One byte of input may become a struct of some hundred bytes (an array element of one byte on the wire),
+/// doubled by the growth of vectors; error sentences come on top.
 std::size_t justified(std::size_t input) { return 512 * input + 4096; }
 
 template <class Message>
@@ -39,9 +39,14 @@ void mutate(Rng& rng, Bytes& bytes) {
             case 0: bytes[at] = static_cast<std::uint8_t>(rng.next()); break;
             case 1: bytes[at] ^= static_cast<std::uint8_t>(1U << rng.below(8)); break;
             case 2: bytes.resize(at); break;
-            case 3: bytes.insert(bytes.begin() + static_cast<std::ptrdiff_t>(at), static_cast<std::uint8_t>(rng.next())); break;
+            case 3:
+                bytes.insert(bytes.begin() + static_cast<std::ptrdiff_t>(at),
+                             static_cast<std::uint8_t>(rng.next()));
+                break;
             default:
-                for (std::size_t i = at; i < std::min(at + 4, bytes.size()); ++i) bytes[i] = i == at ? 0x7F : 0xFF;
+                for (std::size_t i = at; i < std::min(at + 4, bytes.size()); ++i) {
+                    bytes[i] = i == at ? 0x7F : 0xFF;
+                }
         }
     }
 }
@@ -56,7 +61,8 @@ template <class Message>
 void decode_hostile(const Bytes& bytes, std::int16_t version, int& accepted) {
     reset_largest_allocation();
     const auto message = wire::decode<Message>(bytes, version);
-    ASSERT_LE(largest_allocation(), justified(bytes.size())) << Message::kName << " v" << version << " " << to_hex(bytes);
+    ASSERT_LE(largest_allocation(), justified(bytes.size()))
+        << Message::kName << " v" << version << " " << to_hex(bytes);
     if (!message) {
         ASSERT_TRUE(message.error().message.starts_with(fmt::format("{} v{}: ", Message::kName, version)))
             << message.error().message;
@@ -95,13 +101,15 @@ TEST(Codec, every_cut_of_a_message_is_refused) {
         const Bytes whole = wire::encode(random_message<Message>(rng, version), version);
         for (std::size_t size = 0; size < whole.size(); ++size) {
             const auto cut = wire::decode<Message>(BytesView(whole).first(size), version);
-            ASSERT_FALSE(cut) << Message::kName << " v" << version << " cut to " << size << " of " << to_hex(whole);
+            ASSERT_FALSE(cut) << Message::kName << " v" << version << " cut to " << size << " of "
+                              << to_hex(whole);
         }
         Bytes longer = whole;
         longer.push_back(0);
         const auto refused = wire::decode<Message>(longer, version);
         ASSERT_FALSE(refused);
-        ASSERT_NE(refused.error().message.find("1 bytes left over"), std::string::npos) << refused.error().message;
+        ASSERT_NE(refused.error().message.find("1 bytes left over"), std::string::npos)
+            << refused.error().message;
     });
 }
 

@@ -1,4 +1,5 @@
-// Goal: we read the files of a real Kafka 4.4 cluster as Kafka's own dump tool does, batch by batch and record by record.
+// Goal: we read the files of a real Kafka 4.4 cluster as Kafka's own dump tool does, batch by batch and
+// record by record.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -26,7 +27,8 @@ struct DumpedBatch {
     std::vector<DumpedRecord> records;
 };
 
-/// "a: 1 b: 2 headerKeys: [] payload: x y" -> the pairs, and the rest of the line from the key after "headerKeys: []".
+/// "a: 1 b: 2 headerKeys: [] payload: x y" -> the pairs, and the rest of the line from the key after
+/// "headerKeys: []".
 std::map<std::string, std::string> read_facts(std::istringstream& line) {
     std::map<std::string, std::string> facts;
     std::string key;
@@ -85,7 +87,9 @@ std::map<std::string, std::string> facts_of(const wire::BatchHeader& header, std
             {"isvalid", "true"}};
 }
 
-std::string size_of(const std::optional<Bytes>& bytes) { return bytes ? fmt::to_string(bytes->size()) : "-1"; }
+std::string size_of(const std::optional<Bytes>& bytes) {
+    return bytes ? fmt::to_string(bytes->size()) : "-1";
+}
 
 void expect_record(const wire::Record& record, const DumpedRecord& dumped) {
     EXPECT_EQ(fmt::to_string(record.offset), dumped.facts.at("offset"));
@@ -133,12 +137,12 @@ TEST(KafkaData, partition_segments_read_as_dumped) {
         SCOPED_TRACE(replica);
         const std::string folder = fmt::format("kafka-4.4.0-data/{}/t-0/", replica);
         const Bytes log = read_test_file(folder + "00000000000000000000.log");
-        const std::size_t count = compare_log(
-            log, read_dump(folder + "dump.txt"),
-            [](const wire::BatchHeader&, const wire::Record& record, const DumpedRecord& dumped) {
-                EXPECT_EQ(dumped.kind, "payload");
-                EXPECT_EQ(as_text(*record.value), dumped.text);
-            });
+        const std::size_t count =
+            compare_log(log, read_dump(folder + "dump.txt"),
+                        [](const wire::BatchHeader&, const wire::Record& record, const DumpedRecord& dumped) {
+                            EXPECT_EQ(dumped.kind, "payload");
+                            EXPECT_EQ(as_text(*record.value), dumped.text);
+                        });
         EXPECT_EQ(count, 8U);
     }
 }
@@ -159,7 +163,8 @@ void expect_metadata(const wire::Record& record, const nlohmann::json& dumped) {
     EXPECT_EQ(decoded->version, dumped.at("version"));
     EXPECT_EQ(dumped_type(wire::record_name(decoded->record)), dumped.at("type"));
     const auto json =
-        std::visit([&](const auto& value) { return dump_struct(value, decoded->version, Tagged::WhenSet); }, decoded->record);
+        std::visit([&](const auto& value) { return dump_struct(value, decoded->version, Tagged::WhenSet); },
+                   decoded->record);
     EXPECT_EQ(json, dumped.at("data"));
     EXPECT_EQ(wire::encode_metadata_record(decoded->record, decoded->version), *record.value);
 }
@@ -206,7 +211,8 @@ TEST(KafkaData, rebuilt_batches_equal_kafkas_bytes) {
         spec.leader_epoch = batch.header.leader_epoch;
         spec.control = batch.header.control();
         spec.records = *records;
-        EXPECT_EQ(to_hex(wire::encode_batch(spec)), to_hex(batch.bytes)) << "at offset " << batch.header.base_offset;
+        EXPECT_EQ(to_hex(wire::encode_batch(spec)), to_hex(batch.bytes))
+            << "at offset " << batch.header.base_offset;
     }
 }
 

@@ -21,10 +21,11 @@ struct MessageList {};
 
 using ApiMessages =
     MessageList<wire::ProduceRequest, wire::ProduceResponse, wire::FetchRequest, wire::FetchResponse,
-                wire::ListOffsetsRequest, wire::ListOffsetsResponse, wire::MetadataRequest, wire::MetadataResponse,
-                wire::ApiVersionsRequest, wire::ApiVersionsResponse, wire::CreateTopicsRequest,
-                wire::CreateTopicsResponse, wire::AlterPartitionRequest, wire::AlterPartitionResponse,
-                wire::BrokerRegistrationRequest, wire::BrokerRegistrationResponse, wire::BrokerHeartbeatRequest,
+                wire::ListOffsetsRequest, wire::ListOffsetsResponse, wire::MetadataRequest,
+                wire::MetadataResponse, wire::ApiVersionsRequest, wire::ApiVersionsResponse,
+                wire::CreateTopicsRequest, wire::CreateTopicsResponse, wire::AlterPartitionRequest,
+                wire::AlterPartitionResponse, wire::BrokerRegistrationRequest,
+                wire::BrokerRegistrationResponse, wire::BrokerHeartbeatRequest,
                 wire::BrokerHeartbeatResponse>;
 
 /// f.template operator()<Message>() for each.

@@ -1,5 +1,5 @@
-// Random values of any message in any version, made from the description that drives the codec. Fields that the version
-// lacks keep their default, so that decode(encode(m)) == m.
+// Random values of any message in any version, made from the description that drives the codec. Fields that
+// the version lacks keep their default, so that decode(encode(m)) == m.
 #pragma once
 
 #include <limits>

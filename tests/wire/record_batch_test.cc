@@ -1,5 +1,5 @@
-// Goal: what encode_batch writes reads back; every kind of damage is refused with its own words; a leader's rewrite of
-// offset and epoch keeps the CRC valid.
+// Goal: what encode_batch writes reads back; every kind of damage is refused with its own words; a leader's
+// rewrite of offset and epoch keeps the CRC valid.
 #include "wire/record_batch.h"
 
 #include <fmt/format.h>
@@ -123,7 +123,8 @@ TEST(RecordBatch, every_damaged_byte_is_seen) {
     EXPECT_EQ(refusal(Bytes(60)), "60 bytes are too few for a record batch header of 61");
     Bytes cut = whole;
     cut.pop_back();
-    EXPECT_EQ(refusal(cut), fmt::format("record batch at offset 100 is cut: {} of {} bytes", cut.size(), whole.size()));
+    EXPECT_EQ(refusal(cut),
+              fmt::format("record batch at offset 100 is cut: {} of {} bytes", cut.size(), whole.size()));
     Bytes old = whole;
     old[16] = 1;
     EXPECT_EQ(refusal(old), "record batch at offset 100 has magic 1, not 2");
@@ -171,7 +172,8 @@ TEST(RecordBatch, offsets_must_grow_within_the_batch) {
     ASSERT_EQ(bytes[second], 2) << "zigzag of 1";
     bytes[second] = 0;
     seal(bytes);
-    EXPECT_EQ(records_refusal(bytes), "record 1 of the batch at offset 10 has offset 10, not above the one before");
+    EXPECT_EQ(records_refusal(bytes),
+              "record 1 of the batch at offset 10 has offset 10, not above the one before");
     for (const std::uint8_t outside : {std::uint8_t{1}, std::uint8_t{6}}) {  // -1 and 3
         bytes[second] = outside;
         seal(bytes);
@@ -209,7 +211,9 @@ TEST(RecordBatch, sealed_random_records_never_crash) {
         const auto records = decode_records(bytes);
         if (!records) continue;
         ++accepted;
-        for (std::size_t k = 1; k < records->size(); ++k) ASSERT_LT((*records)[k - 1].offset, (*records)[k].offset);
+        for (std::size_t k = 1; k < records->size(); ++k) {
+            ASSERT_LT((*records)[k - 1].offset, (*records)[k].offset);
+        }
     }
     EXPECT_GT(accepted, 0);
 }
@@ -228,7 +232,8 @@ TEST(RecordBatch, control_records_tell_their_type) {
     EXPECT_EQ(decode_leader_change(record), message);
     record.key->back() = 1;
     EXPECT_EQ(control_type(record), ControlType::Commit);
-    EXPECT_EQ(decode_leader_change(record).error().message, "control record at offset 0 is no leader change, its type is 1");
+    EXPECT_EQ(decode_leader_change(record).error().message,
+              "control record at offset 0 is no leader change, its type is 1");
     record.key->resize(3);
     EXPECT_EQ(control_type(record).error().message, "control record at offset 0 has a key of 3 bytes");
     record.key.reset();

@@ -38,10 +38,9 @@ struct ApiVersionsResponse {
         friend bool operator==(const ApiVersion&, const ApiVersion&) = default;
 
         static constexpr auto fields() {
-            return std::tuple{
-                field("apiKey", &ApiVersion::api_key, since(0)),
-                field("minVersion", &ApiVersion::min_version, since(0)),
-                field("maxVersion", &ApiVersion::max_version, since(0))};
+            return std::tuple{field("apiKey", &ApiVersion::api_key, since(0)),
+                              field("minVersion", &ApiVersion::min_version, since(0)),
+                              field("maxVersion", &ApiVersion::max_version, since(0))};
         }
     };
     struct SupportedFeatureKey {
@@ -51,10 +50,9 @@ struct ApiVersionsResponse {
         friend bool operator==(const SupportedFeatureKey&, const SupportedFeatureKey&) = default;
 
         static constexpr auto fields() {
-            return std::tuple{
-                field("name", &SupportedFeatureKey::name, since(3)),
-                field("minVersion", &SupportedFeatureKey::min_version, since(3)),
-                field("maxVersion", &SupportedFeatureKey::max_version, since(3))};
+            return std::tuple{field("name", &SupportedFeatureKey::name, since(3)),
+                              field("minVersion", &SupportedFeatureKey::min_version, since(3)),
+                              field("maxVersion", &SupportedFeatureKey::max_version, since(3))};
         }
     };
     struct FinalizedFeatureKey {
@@ -64,10 +62,9 @@ struct ApiVersionsResponse {
         friend bool operator==(const FinalizedFeatureKey&, const FinalizedFeatureKey&) = default;
 
         static constexpr auto fields() {
-            return std::tuple{
-                field("name", &FinalizedFeatureKey::name, since(3)),
-                field("maxVersionLevel", &FinalizedFeatureKey::max_version_level, since(3)),
-                field("minVersionLevel", &FinalizedFeatureKey::min_version_level, since(3))};
+            return std::tuple{field("name", &FinalizedFeatureKey::name, since(3)),
+                              field("maxVersionLevel", &FinalizedFeatureKey::max_version_level, since(3)),
+                              field("minVersionLevel", &FinalizedFeatureKey::min_version_level, since(3))};
         }
     };
     ErrorCode error_code = ErrorCode::None;
@@ -84,10 +81,14 @@ struct ApiVersionsResponse {
             field("errorCode", &ApiVersionsResponse::error_code, since(0)),
             field("apiKeys", &ApiVersionsResponse::api_keys, since(0)),
             field("throttleTimeMs", &ApiVersionsResponse::throttle_time_ms, since(1)),
-            field("supportedFeatures", &ApiVersionsResponse::supported_features, since(3)).tagged(0, since(3)),
-            field("finalizedFeaturesEpoch", &ApiVersionsResponse::finalized_features_epoch, since(3)).tagged(1, since(3)),
-            field("finalizedFeatures", &ApiVersionsResponse::finalized_features, since(3)).tagged(2, since(3)),
-            field("zkMigrationReady", &ApiVersionsResponse::zk_migration_ready, since(3)).tagged(3, since(3))};
+            field("supportedFeatures", &ApiVersionsResponse::supported_features, since(3))
+                .tagged(0, since(3)),
+            field("finalizedFeaturesEpoch", &ApiVersionsResponse::finalized_features_epoch, since(3))
+                .tagged(1, since(3)),
+            field("finalizedFeatures", &ApiVersionsResponse::finalized_features, since(3))
+                .tagged(2, since(3)),
+            field("zkMigrationReady", &ApiVersionsResponse::zk_migration_ready, since(3))
+                .tagged(3, since(3))};
     }
 };
 HW_WIRE_MESSAGE(ApiVersionsRequest)

@@ -28,7 +28,9 @@ struct BrokerHeartbeatRequest {
             field("wantFence", &BrokerHeartbeatRequest::want_fence, since(0)),
             field("wantShutDown", &BrokerHeartbeatRequest::want_shut_down, since(0)),
             field("offlineLogDirs", &BrokerHeartbeatRequest::offline_log_dirs, since(1)).tagged(0, since(1)),
-            field("cordonedLogDirs", &BrokerHeartbeatRequest::cordoned_log_dirs, since(2)).nullable(since(2)).tagged(1, since(2))};
+            field("cordonedLogDirs", &BrokerHeartbeatRequest::cordoned_log_dirs, since(2))
+                .nullable(since(2))
+                .tagged(1, since(2))};
     }
 };
 
@@ -45,12 +47,11 @@ struct BrokerHeartbeatResponse {
     friend bool operator==(const BrokerHeartbeatResponse&, const BrokerHeartbeatResponse&) = default;
 
     static constexpr auto fields() {
-        return std::tuple{
-            field("throttleTimeMs", &BrokerHeartbeatResponse::throttle_time_ms, since(0)),
-            field("errorCode", &BrokerHeartbeatResponse::error_code, since(0)),
-            field("isCaughtUp", &BrokerHeartbeatResponse::is_caught_up, since(0)),
-            field("isFenced", &BrokerHeartbeatResponse::is_fenced, since(0)),
-            field("shouldShutDown", &BrokerHeartbeatResponse::should_shut_down, since(0))};
+        return std::tuple{field("throttleTimeMs", &BrokerHeartbeatResponse::throttle_time_ms, since(0)),
+                          field("errorCode", &BrokerHeartbeatResponse::error_code, since(0)),
+                          field("isCaughtUp", &BrokerHeartbeatResponse::is_caught_up, since(0)),
+                          field("isFenced", &BrokerHeartbeatResponse::is_fenced, since(0)),
+                          field("shouldShutDown", &BrokerHeartbeatResponse::should_shut_down, since(0))};
     }
 };
 HW_WIRE_MESSAGE(BrokerHeartbeatRequest)

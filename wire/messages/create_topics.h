@@ -15,7 +15,8 @@ struct CreateTopicsRequest {
         struct CreatableReplicaAssignment {
             std::int32_t partition_index = 0;
             std::vector<std::int32_t> broker_ids;
-            friend bool operator==(const CreatableReplicaAssignment&, const CreatableReplicaAssignment&) = default;
+            friend bool operator==(const CreatableReplicaAssignment&,
+                                   const CreatableReplicaAssignment&) = default;
 
             static constexpr auto fields() {
                 return std::tuple{
@@ -29,9 +30,8 @@ struct CreateTopicsRequest {
             friend bool operator==(const CreatableTopicConfig&, const CreatableTopicConfig&) = default;
 
             static constexpr auto fields() {
-                return std::tuple{
-                    field("name", &CreatableTopicConfig::name, since(0)),
-                    field("value", &CreatableTopicConfig::value, since(0)).nullable(since(0))};
+                return std::tuple{field("name", &CreatableTopicConfig::name, since(0)),
+                                  field("value", &CreatableTopicConfig::value, since(0)).nullable(since(0))};
             }
         };
         std::string name;
@@ -42,12 +42,11 @@ struct CreateTopicsRequest {
         friend bool operator==(const CreatableTopic&, const CreatableTopic&) = default;
 
         static constexpr auto fields() {
-            return std::tuple{
-                field("name", &CreatableTopic::name, since(0)),
-                field("numPartitions", &CreatableTopic::num_partitions, since(0)),
-                field("replicationFactor", &CreatableTopic::replication_factor, since(0)),
-                field("assignments", &CreatableTopic::assignments, since(0)),
-                field("configs", &CreatableTopic::configs, since(0))};
+            return std::tuple{field("name", &CreatableTopic::name, since(0)),
+                              field("numPartitions", &CreatableTopic::num_partitions, since(0)),
+                              field("replicationFactor", &CreatableTopic::replication_factor, since(0)),
+                              field("assignments", &CreatableTopic::assignments, since(0)),
+                              field("configs", &CreatableTopic::configs, since(0))};
         }
     };
     std::vector<CreatableTopic> topics;
@@ -56,10 +55,9 @@ struct CreateTopicsRequest {
     friend bool operator==(const CreateTopicsRequest&, const CreateTopicsRequest&) = default;
 
     static constexpr auto fields() {
-        return std::tuple{
-            field("topics", &CreateTopicsRequest::topics, since(0)),
-            field("timeoutMs", &CreateTopicsRequest::timeout_ms, since(0)),
-            field("validateOnly", &CreateTopicsRequest::validate_only, since(1))};
+        return std::tuple{field("topics", &CreateTopicsRequest::topics, since(0)),
+                          field("timeoutMs", &CreateTopicsRequest::timeout_ms, since(0)),
+                          field("validateOnly", &CreateTopicsRequest::validate_only, since(1))};
     }
 };
 
@@ -78,12 +76,11 @@ struct CreateTopicsResponse {
             friend bool operator==(const CreatableTopicConfigs&, const CreatableTopicConfigs&) = default;
 
             static constexpr auto fields() {
-                return std::tuple{
-                    field("name", &CreatableTopicConfigs::name, since(5)),
-                    field("value", &CreatableTopicConfigs::value, since(5)).nullable(since(5)),
-                    field("readOnly", &CreatableTopicConfigs::read_only, since(5)),
-                    field("configSource", &CreatableTopicConfigs::config_source, since(5)),
-                    field("isSensitive", &CreatableTopicConfigs::is_sensitive, since(5))};
+                return std::tuple{field("name", &CreatableTopicConfigs::name, since(5)),
+                                  field("value", &CreatableTopicConfigs::value, since(5)).nullable(since(5)),
+                                  field("readOnly", &CreatableTopicConfigs::read_only, since(5)),
+                                  field("configSource", &CreatableTopicConfigs::config_source, since(5)),
+                                  field("isSensitive", &CreatableTopicConfigs::is_sensitive, since(5))};
             }
         };
         std::string name;
@@ -102,7 +99,8 @@ struct CreateTopicsResponse {
                 field("topicId", &CreatableTopicResult::topic_id, since(7)),
                 field("errorCode", &CreatableTopicResult::error_code, since(0)),
                 field("errorMessage", &CreatableTopicResult::error_message, since(1)).nullable(since(0)),
-                field("topicConfigErrorCode", &CreatableTopicResult::topic_config_error_code, since(5)).tagged(0, since(5)),
+                field("topicConfigErrorCode", &CreatableTopicResult::topic_config_error_code, since(5))
+                    .tagged(0, since(5)),
                 field("numPartitions", &CreatableTopicResult::num_partitions, since(5)),
                 field("replicationFactor", &CreatableTopicResult::replication_factor, since(5)),
                 field("configs", &CreatableTopicResult::configs, since(5)).nullable(since(5))};
@@ -113,9 +111,8 @@ struct CreateTopicsResponse {
     friend bool operator==(const CreateTopicsResponse&, const CreateTopicsResponse&) = default;
 
     static constexpr auto fields() {
-        return std::tuple{
-            field("throttleTimeMs", &CreateTopicsResponse::throttle_time_ms, since(2)),
-            field("topics", &CreateTopicsResponse::topics, since(0))};
+        return std::tuple{field("throttleTimeMs", &CreateTopicsResponse::throttle_time_ms, since(2)),
+                          field("topics", &CreateTopicsResponse::topics, since(0))};
     }
 };
 HW_WIRE_MESSAGE(CreateTopicsRequest)

@@ -17,9 +17,8 @@ struct FetchRequest {
         friend bool operator==(const ReplicaState&, const ReplicaState&) = default;
 
         static constexpr auto fields() {
-            return std::tuple{
-                field("replicaId", &ReplicaState::replica_id, since(15)),
-                field("replicaEpoch", &ReplicaState::replica_epoch, since(15))};
+            return std::tuple{field("replicaId", &ReplicaState::replica_id, since(15)),
+                              field("replicaEpoch", &ReplicaState::replica_epoch, since(15))};
         }
     };
     struct FetchTopic {
@@ -42,7 +41,8 @@ struct FetchRequest {
                     field("lastFetchedEpoch", &FetchPartition::last_fetched_epoch, since(12)),
                     field("logStartOffset", &FetchPartition::log_start_offset, since(5)),
                     field("partitionMaxBytes", &FetchPartition::partition_max_bytes, since(0)),
-                    field("replicaDirectoryId", &FetchPartition::replica_directory_id, since(17)).tagged(0, since(17)),
+                    field("replicaDirectoryId", &FetchPartition::replica_directory_id, since(17))
+                        .tagged(0, since(17)),
                     field("highWatermark", &FetchPartition::high_watermark, since(18)).tagged(1, since(18))};
             }
         };
@@ -52,10 +52,9 @@ struct FetchRequest {
         friend bool operator==(const FetchTopic&, const FetchTopic&) = default;
 
         static constexpr auto fields() {
-            return std::tuple{
-                field("topic", &FetchTopic::topic, between(0, 12)),
-                field("topicId", &FetchTopic::topic_id, since(13)),
-                field("partitions", &FetchTopic::partitions, since(0))};
+            return std::tuple{field("topic", &FetchTopic::topic, between(0, 12)),
+                              field("topicId", &FetchTopic::topic_id, since(13)),
+                              field("partitions", &FetchTopic::partitions, since(0))};
         }
     };
     struct ForgottenTopic {
@@ -65,10 +64,9 @@ struct FetchRequest {
         friend bool operator==(const ForgottenTopic&, const ForgottenTopic&) = default;
 
         static constexpr auto fields() {
-            return std::tuple{
-                field("topic", &ForgottenTopic::topic, between(7, 12)),
-                field("topicId", &ForgottenTopic::topic_id, since(13)),
-                field("partitions", &ForgottenTopic::partitions, since(7))};
+            return std::tuple{field("topic", &ForgottenTopic::topic, between(7, 12)),
+                              field("topicId", &ForgottenTopic::topic_id, since(13)),
+                              field("partitions", &ForgottenTopic::partitions, since(7))};
         }
     };
     std::optional<std::string> cluster_id;
@@ -115,9 +113,8 @@ struct FetchResponse {
                 friend bool operator==(const EpochEndOffset&, const EpochEndOffset&) = default;
 
                 static constexpr auto fields() {
-                    return std::tuple{
-                        field("epoch", &EpochEndOffset::epoch, since(12)),
-                        field("endOffset", &EpochEndOffset::end_offset, since(12))};
+                    return std::tuple{field("epoch", &EpochEndOffset::epoch, since(12)),
+                                      field("endOffset", &EpochEndOffset::end_offset, since(12))};
                 }
             };
             struct LeaderIdAndEpoch {
@@ -126,9 +123,8 @@ struct FetchResponse {
                 friend bool operator==(const LeaderIdAndEpoch&, const LeaderIdAndEpoch&) = default;
 
                 static constexpr auto fields() {
-                    return std::tuple{
-                        field("leaderId", &LeaderIdAndEpoch::leader_id, since(12)),
-                        field("leaderEpoch", &LeaderIdAndEpoch::leader_epoch, since(12))};
+                    return std::tuple{field("leaderId", &LeaderIdAndEpoch::leader_id, since(12)),
+                                      field("leaderEpoch", &LeaderIdAndEpoch::leader_epoch, since(12))};
                 }
             };
             struct SnapshotId {
@@ -137,9 +133,8 @@ struct FetchResponse {
                 friend bool operator==(const SnapshotId&, const SnapshotId&) = default;
 
                 static constexpr auto fields() {
-                    return std::tuple{
-                        field("endOffset", &SnapshotId::end_offset, since(0)),
-                        field("epoch", &SnapshotId::epoch, since(0))};
+                    return std::tuple{field("endOffset", &SnapshotId::end_offset, since(0)),
+                                      field("epoch", &SnapshotId::epoch, since(0))};
                 }
             };
             struct AbortedTransaction {
@@ -148,9 +143,8 @@ struct FetchResponse {
                 friend bool operator==(const AbortedTransaction&, const AbortedTransaction&) = default;
 
                 static constexpr auto fields() {
-                    return std::tuple{
-                        field("producerId", &AbortedTransaction::producer_id, since(4)),
-                        field("firstOffset", &AbortedTransaction::first_offset, since(4))};
+                    return std::tuple{field("producerId", &AbortedTransaction::producer_id, since(4)),
+                                      field("firstOffset", &AbortedTransaction::first_offset, since(4))};
                 }
             };
             std::int32_t partition_index = 0;
@@ -161,7 +155,8 @@ struct FetchResponse {
             EpochEndOffset diverging_epoch;
             LeaderIdAndEpoch current_leader;
             SnapshotId snapshot_id;
-            std::optional<std::vector<AbortedTransaction>> aborted_transactions = std::vector<AbortedTransaction>{};
+            std::optional<std::vector<AbortedTransaction>> aborted_transactions =
+                std::vector<AbortedTransaction>{};
             std::int32_t preferred_read_replica = -1;
             std::optional<Bytes> records = Bytes{};
             friend bool operator==(const PartitionData&, const PartitionData&) = default;
@@ -176,7 +171,8 @@ struct FetchResponse {
                     field("divergingEpoch", &PartitionData::diverging_epoch, since(12)).tagged(0, since(12)),
                     field("currentLeader", &PartitionData::current_leader, since(12)).tagged(1, since(12)),
                     field("snapshotId", &PartitionData::snapshot_id, since(12)).tagged(2, since(12)),
-                    field("abortedTransactions", &PartitionData::aborted_transactions, since(4)).nullable(since(4)),
+                    field("abortedTransactions", &PartitionData::aborted_transactions, since(4))
+                        .nullable(since(4)),
                     field("preferredReadReplica", &PartitionData::preferred_read_replica, since(11)),
                     field("records", &PartitionData::records, since(0)).nullable(since(0))};
             }
@@ -187,10 +183,9 @@ struct FetchResponse {
         friend bool operator==(const FetchableTopicResponse&, const FetchableTopicResponse&) = default;
 
         static constexpr auto fields() {
-            return std::tuple{
-                field("topic", &FetchableTopicResponse::topic, between(0, 12)),
-                field("topicId", &FetchableTopicResponse::topic_id, since(13)),
-                field("partitions", &FetchableTopicResponse::partitions, since(0))};
+            return std::tuple{field("topic", &FetchableTopicResponse::topic, between(0, 12)),
+                              field("topicId", &FetchableTopicResponse::topic_id, since(13)),
+                              field("partitions", &FetchableTopicResponse::partitions, since(0))};
         }
     };
     struct NodeEndpoint {
@@ -201,11 +196,10 @@ struct FetchResponse {
         friend bool operator==(const NodeEndpoint&, const NodeEndpoint&) = default;
 
         static constexpr auto fields() {
-            return std::tuple{
-                field("nodeId", &NodeEndpoint::node_id, since(16)),
-                field("host", &NodeEndpoint::host, since(16)),
-                field("port", &NodeEndpoint::port, since(16)),
-                field("rack", &NodeEndpoint::rack, since(16)).nullable(since(16))};
+            return std::tuple{field("nodeId", &NodeEndpoint::node_id, since(16)),
+                              field("host", &NodeEndpoint::host, since(16)),
+                              field("port", &NodeEndpoint::port, since(16)),
+                              field("rack", &NodeEndpoint::rack, since(16)).nullable(since(16))};
         }
     };
     std::int32_t throttle_time_ms = 0;

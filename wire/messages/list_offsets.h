@@ -30,9 +30,8 @@ struct ListOffsetsRequest {
         friend bool operator==(const ListOffsetsTopic&, const ListOffsetsTopic&) = default;
 
         static constexpr auto fields() {
-            return std::tuple{
-                field("name", &ListOffsetsTopic::name, since(0)),
-                field("partitions", &ListOffsetsTopic::partitions, since(0))};
+            return std::tuple{field("name", &ListOffsetsTopic::name, since(0)),
+                              field("partitions", &ListOffsetsTopic::partitions, since(0))};
         }
     };
     std::int32_t replica_id = 0;
@@ -42,11 +41,10 @@ struct ListOffsetsRequest {
     friend bool operator==(const ListOffsetsRequest&, const ListOffsetsRequest&) = default;
 
     static constexpr auto fields() {
-        return std::tuple{
-            field("replicaId", &ListOffsetsRequest::replica_id, since(0)),
-            field("isolationLevel", &ListOffsetsRequest::isolation_level, since(2)),
-            field("topics", &ListOffsetsRequest::topics, since(0)),
-            field("timeoutMs", &ListOffsetsRequest::timeout_ms, since(10))};
+        return std::tuple{field("replicaId", &ListOffsetsRequest::replica_id, since(0)),
+                          field("isolationLevel", &ListOffsetsRequest::isolation_level, since(2)),
+                          field("topics", &ListOffsetsRequest::topics, since(0)),
+                          field("timeoutMs", &ListOffsetsRequest::timeout_ms, since(10))};
     }
 };
 
@@ -62,7 +60,8 @@ struct ListOffsetsResponse {
             std::int64_t timestamp = -1;
             std::int64_t offset = -1;
             std::int32_t leader_epoch = -1;
-            friend bool operator==(const ListOffsetsPartitionResponse&, const ListOffsetsPartitionResponse&) = default;
+            friend bool operator==(const ListOffsetsPartitionResponse&,
+                                   const ListOffsetsPartitionResponse&) = default;
 
             static constexpr auto fields() {
                 return std::tuple{
@@ -78,9 +77,8 @@ struct ListOffsetsResponse {
         friend bool operator==(const ListOffsetsTopicResponse&, const ListOffsetsTopicResponse&) = default;
 
         static constexpr auto fields() {
-            return std::tuple{
-                field("name", &ListOffsetsTopicResponse::name, since(0)),
-                field("partitions", &ListOffsetsTopicResponse::partitions, since(0))};
+            return std::tuple{field("name", &ListOffsetsTopicResponse::name, since(0)),
+                              field("partitions", &ListOffsetsTopicResponse::partitions, since(0))};
         }
     };
     std::int32_t throttle_time_ms = 0;
@@ -88,9 +86,8 @@ struct ListOffsetsResponse {
     friend bool operator==(const ListOffsetsResponse&, const ListOffsetsResponse&) = default;
 
     static constexpr auto fields() {
-        return std::tuple{
-            field("throttleTimeMs", &ListOffsetsResponse::throttle_time_ms, since(2)),
-            field("topics", &ListOffsetsResponse::topics, since(0))};
+        return std::tuple{field("throttleTimeMs", &ListOffsetsResponse::throttle_time_ms, since(2)),
+                          field("topics", &ListOffsetsResponse::topics, since(0))};
     }
 };
 HW_WIRE_MESSAGE(ListOffsetsRequest)

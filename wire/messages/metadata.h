@@ -17,9 +17,8 @@ struct MetadataRequest {
         friend bool operator==(const MetadataRequestTopic&, const MetadataRequestTopic&) = default;
 
         static constexpr auto fields() {
-            return std::tuple{
-                field("topicId", &MetadataRequestTopic::topic_id, since(10)),
-                field("name", &MetadataRequestTopic::name, since(0)).nullable(since(10))};
+            return std::tuple{field("topicId", &MetadataRequestTopic::topic_id, since(10)),
+                              field("name", &MetadataRequestTopic::name, since(0)).nullable(since(10))};
         }
     };
     std::optional<std::vector<MetadataRequestTopic>> topics = std::vector<MetadataRequestTopic>{};
@@ -32,8 +31,10 @@ struct MetadataRequest {
         return std::tuple{
             field("topics", &MetadataRequest::topics, since(0)).nullable(since(1)),
             field("allowAutoTopicCreation", &MetadataRequest::allow_auto_topic_creation, since(4)),
-            field("includeClusterAuthorizedOperations", &MetadataRequest::include_cluster_authorized_operations, between(8, 10)),
-            field("includeTopicAuthorizedOperations", &MetadataRequest::include_topic_authorized_operations, since(8))};
+            field("includeClusterAuthorizedOperations",
+                  &MetadataRequest::include_cluster_authorized_operations, between(8, 10)),
+            field("includeTopicAuthorizedOperations", &MetadataRequest::include_topic_authorized_operations,
+                  since(8))};
     }
 };
 
@@ -50,11 +51,10 @@ struct MetadataResponse {
         friend bool operator==(const MetadataResponseBroker&, const MetadataResponseBroker&) = default;
 
         static constexpr auto fields() {
-            return std::tuple{
-                field("nodeId", &MetadataResponseBroker::node_id, since(0)),
-                field("host", &MetadataResponseBroker::host, since(0)),
-                field("port", &MetadataResponseBroker::port, since(0)),
-                field("rack", &MetadataResponseBroker::rack, since(1)).nullable(since(1))};
+            return std::tuple{field("nodeId", &MetadataResponseBroker::node_id, since(0)),
+                              field("host", &MetadataResponseBroker::host, since(0)),
+                              field("port", &MetadataResponseBroker::port, since(0)),
+                              field("rack", &MetadataResponseBroker::rack, since(1)).nullable(since(1))};
         }
     };
     struct MetadataResponseTopic {
@@ -66,7 +66,8 @@ struct MetadataResponse {
             std::vector<std::int32_t> replica_nodes;
             std::vector<std::int32_t> isr_nodes;
             std::vector<std::int32_t> offline_replicas;
-            friend bool operator==(const MetadataResponsePartition&, const MetadataResponsePartition&) = default;
+            friend bool operator==(const MetadataResponsePartition&,
+                                   const MetadataResponsePartition&) = default;
 
             static constexpr auto fields() {
                 return std::tuple{
@@ -88,13 +89,13 @@ struct MetadataResponse {
         friend bool operator==(const MetadataResponseTopic&, const MetadataResponseTopic&) = default;
 
         static constexpr auto fields() {
-            return std::tuple{
-                field("errorCode", &MetadataResponseTopic::error_code, since(0)),
-                field("name", &MetadataResponseTopic::name, since(0)).nullable(since(12)),
-                field("topicId", &MetadataResponseTopic::topic_id, since(10)),
-                field("isInternal", &MetadataResponseTopic::is_internal, since(1)),
-                field("partitions", &MetadataResponseTopic::partitions, since(0)),
-                field("topicAuthorizedOperations", &MetadataResponseTopic::topic_authorized_operations, since(8))};
+            return std::tuple{field("errorCode", &MetadataResponseTopic::error_code, since(0)),
+                              field("name", &MetadataResponseTopic::name, since(0)).nullable(since(12)),
+                              field("topicId", &MetadataResponseTopic::topic_id, since(10)),
+                              field("isInternal", &MetadataResponseTopic::is_internal, since(1)),
+                              field("partitions", &MetadataResponseTopic::partitions, since(0)),
+                              field("topicAuthorizedOperations",
+                                    &MetadataResponseTopic::topic_authorized_operations, since(8))};
         }
     };
     std::int32_t throttle_time_ms = 0;
@@ -107,14 +108,14 @@ struct MetadataResponse {
     friend bool operator==(const MetadataResponse&, const MetadataResponse&) = default;
 
     static constexpr auto fields() {
-        return std::tuple{
-            field("throttleTimeMs", &MetadataResponse::throttle_time_ms, since(3)),
-            field("brokers", &MetadataResponse::brokers, since(0)),
-            field("clusterId", &MetadataResponse::cluster_id, since(2)).nullable(since(2)),
-            field("controllerId", &MetadataResponse::controller_id, since(1)),
-            field("topics", &MetadataResponse::topics, since(0)),
-            field("clusterAuthorizedOperations", &MetadataResponse::cluster_authorized_operations, between(8, 10)),
-            field("errorCode", &MetadataResponse::error_code, since(13))};
+        return std::tuple{field("throttleTimeMs", &MetadataResponse::throttle_time_ms, since(3)),
+                          field("brokers", &MetadataResponse::brokers, since(0)),
+                          field("clusterId", &MetadataResponse::cluster_id, since(2)).nullable(since(2)),
+                          field("controllerId", &MetadataResponse::controller_id, since(1)),
+                          field("topics", &MetadataResponse::topics, since(0)),
+                          field("clusterAuthorizedOperations",
+                                &MetadataResponse::cluster_authorized_operations, between(8, 10)),
+                          field("errorCode", &MetadataResponse::error_code, since(13))};
     }
 };
 HW_WIRE_MESSAGE(MetadataRequest)

@@ -19,11 +19,10 @@ struct RegisterBrokerRecord {
         friend bool operator==(const BrokerEndpoint&, const BrokerEndpoint&) = default;
 
         static constexpr auto fields() {
-            return std::tuple{
-                field("name", &BrokerEndpoint::name, since(0)),
-                field("host", &BrokerEndpoint::host, since(0)),
-                field("port", &BrokerEndpoint::port, since(0)),
-                field("securityProtocol", &BrokerEndpoint::security_protocol, since(0))};
+            return std::tuple{field("name", &BrokerEndpoint::name, since(0)),
+                              field("host", &BrokerEndpoint::host, since(0)),
+                              field("port", &BrokerEndpoint::port, since(0)),
+                              field("securityProtocol", &BrokerEndpoint::security_protocol, since(0))};
         }
     };
     struct BrokerFeature {
@@ -33,10 +32,9 @@ struct RegisterBrokerRecord {
         friend bool operator==(const BrokerFeature&, const BrokerFeature&) = default;
 
         static constexpr auto fields() {
-            return std::tuple{
-                field("name", &BrokerFeature::name, since(0)),
-                field("minSupportedVersion", &BrokerFeature::min_supported_version, since(0)),
-                field("maxSupportedVersion", &BrokerFeature::max_supported_version, since(0))};
+            return std::tuple{field("name", &BrokerFeature::name, since(0)),
+                              field("minSupportedVersion", &BrokerFeature::min_supported_version, since(0)),
+                              field("maxSupportedVersion", &BrokerFeature::max_supported_version, since(0))};
         }
     };
     std::int32_t broker_id = 0;
@@ -64,7 +62,9 @@ struct RegisterBrokerRecord {
             field("fenced", &RegisterBrokerRecord::fenced, since(0)),
             field("inControlledShutdown", &RegisterBrokerRecord::in_controlled_shutdown, since(1)),
             field("logDirs", &RegisterBrokerRecord::log_dirs, since(3)).tagged(0, since(3)),
-            field("cordonedLogDirs", &RegisterBrokerRecord::cordoned_log_dirs, since(4)).nullable(since(4)).tagged(1, since(4))};
+            field("cordonedLogDirs", &RegisterBrokerRecord::cordoned_log_dirs, since(4))
+                .nullable(since(4))
+                .tagged(1, since(4))};
     }
 };
 
@@ -78,9 +78,8 @@ struct UnregisterBrokerRecord {
     friend bool operator==(const UnregisterBrokerRecord&, const UnregisterBrokerRecord&) = default;
 
     static constexpr auto fields() {
-        return std::tuple{
-            field("brokerId", &UnregisterBrokerRecord::broker_id, since(0)),
-            field("brokerEpoch", &UnregisterBrokerRecord::broker_epoch, since(0))};
+        return std::tuple{field("brokerId", &UnregisterBrokerRecord::broker_id, since(0)),
+                          field("brokerEpoch", &UnregisterBrokerRecord::broker_epoch, since(0))};
     }
 };
 
@@ -94,9 +93,8 @@ struct TopicRecord {
     friend bool operator==(const TopicRecord&, const TopicRecord&) = default;
 
     static constexpr auto fields() {
-        return std::tuple{
-            field("name", &TopicRecord::name, since(0)),
-            field("topicId", &TopicRecord::topic_id, since(0))};
+        return std::tuple{field("name", &TopicRecord::name, since(0)),
+                          field("topicId", &TopicRecord::topic_id, since(0))};
     }
 };
 
@@ -129,12 +127,17 @@ struct PartitionRecord {
             field("removingReplicas", &PartitionRecord::removing_replicas, since(0)),
             field("addingReplicas", &PartitionRecord::adding_replicas, since(0)),
             field("leader", &PartitionRecord::leader, since(0)),
-            field("leaderRecoveryState", &PartitionRecord::leader_recovery_state, since(0)).tagged(0, since(0)),
+            field("leaderRecoveryState", &PartitionRecord::leader_recovery_state, since(0))
+                .tagged(0, since(0)),
             field("leaderEpoch", &PartitionRecord::leader_epoch, since(0)),
             field("partitionEpoch", &PartitionRecord::partition_epoch, since(0)),
             field("directories", &PartitionRecord::directories, since(1)),
-            field("eligibleLeaderReplicas", &PartitionRecord::eligible_leader_replicas, since(2)).nullable(since(2)).tagged(1, since(2)),
-            field("lastKnownElr", &PartitionRecord::last_known_elr, since(2)).nullable(since(2)).tagged(2, since(2))};
+            field("eligibleLeaderReplicas", &PartitionRecord::eligible_leader_replicas, since(2))
+                .nullable(since(2))
+                .tagged(1, since(2)),
+            field("lastKnownElr", &PartitionRecord::last_known_elr, since(2))
+                .nullable(since(2))
+                .tagged(2, since(2))};
     }
 };
 
@@ -150,11 +153,10 @@ struct ConfigRecord {
     friend bool operator==(const ConfigRecord&, const ConfigRecord&) = default;
 
     static constexpr auto fields() {
-        return std::tuple{
-            field("resourceType", &ConfigRecord::resource_type, since(0)),
-            field("resourceName", &ConfigRecord::resource_name, since(0)),
-            field("name", &ConfigRecord::name, since(0)),
-            field("value", &ConfigRecord::value, since(0)).nullable(since(0))};
+        return std::tuple{field("resourceType", &ConfigRecord::resource_type, since(0)),
+                          field("resourceName", &ConfigRecord::resource_name, since(0)),
+                          field("name", &ConfigRecord::name, since(0)),
+                          field("value", &ConfigRecord::value, since(0)).nullable(since(0))};
     }
 };
 
@@ -182,13 +184,26 @@ struct PartitionChangeRecord {
             field("topicId", &PartitionChangeRecord::topic_id, since(0)),
             field("isr", &PartitionChangeRecord::isr, since(0)).nullable(since(0)).tagged(0, since(0)),
             field("leader", &PartitionChangeRecord::leader, since(0)).tagged(1, since(0)),
-            field("replicas", &PartitionChangeRecord::replicas, since(0)).nullable(since(0)).tagged(2, since(0)),
-            field("removingReplicas", &PartitionChangeRecord::removing_replicas, since(0)).nullable(since(0)).tagged(3, since(0)),
-            field("addingReplicas", &PartitionChangeRecord::adding_replicas, since(0)).nullable(since(0)).tagged(4, since(0)),
-            field("leaderRecoveryState", &PartitionChangeRecord::leader_recovery_state, since(0)).tagged(5, since(0)),
-            field("directories", &PartitionChangeRecord::directories, since(1)).nullable(since(1)).tagged(8, since(1)),
-            field("eligibleLeaderReplicas", &PartitionChangeRecord::eligible_leader_replicas, since(2)).nullable(since(2)).tagged(6, since(2)),
-            field("lastKnownElr", &PartitionChangeRecord::last_known_elr, since(2)).nullable(since(2)).tagged(7, since(2))};
+            field("replicas", &PartitionChangeRecord::replicas, since(0))
+                .nullable(since(0))
+                .tagged(2, since(0)),
+            field("removingReplicas", &PartitionChangeRecord::removing_replicas, since(0))
+                .nullable(since(0))
+                .tagged(3, since(0)),
+            field("addingReplicas", &PartitionChangeRecord::adding_replicas, since(0))
+                .nullable(since(0))
+                .tagged(4, since(0)),
+            field("leaderRecoveryState", &PartitionChangeRecord::leader_recovery_state, since(0))
+                .tagged(5, since(0)),
+            field("directories", &PartitionChangeRecord::directories, since(1))
+                .nullable(since(1))
+                .tagged(8, since(1)),
+            field("eligibleLeaderReplicas", &PartitionChangeRecord::eligible_leader_replicas, since(2))
+                .nullable(since(2))
+                .tagged(6, since(2)),
+            field("lastKnownElr", &PartitionChangeRecord::last_known_elr, since(2))
+                .nullable(since(2))
+                .tagged(7, since(2))};
     }
 };
 
@@ -202,9 +217,8 @@ struct FenceBrokerRecord {
     friend bool operator==(const FenceBrokerRecord&, const FenceBrokerRecord&) = default;
 
     static constexpr auto fields() {
-        return std::tuple{
-            field("id", &FenceBrokerRecord::id, since(0)),
-            field("epoch", &FenceBrokerRecord::epoch, since(0))};
+        return std::tuple{field("id", &FenceBrokerRecord::id, since(0)),
+                          field("epoch", &FenceBrokerRecord::epoch, since(0))};
     }
 };
 
@@ -218,9 +232,8 @@ struct UnfenceBrokerRecord {
     friend bool operator==(const UnfenceBrokerRecord&, const UnfenceBrokerRecord&) = default;
 
     static constexpr auto fields() {
-        return std::tuple{
-            field("id", &UnfenceBrokerRecord::id, since(0)),
-            field("epoch", &UnfenceBrokerRecord::epoch, since(0))};
+        return std::tuple{field("id", &UnfenceBrokerRecord::id, since(0)),
+                          field("epoch", &UnfenceBrokerRecord::epoch, since(0))};
     }
 };
 
@@ -233,8 +246,7 @@ struct RemoveTopicRecord {
     friend bool operator==(const RemoveTopicRecord&, const RemoveTopicRecord&) = default;
 
     static constexpr auto fields() {
-        return std::tuple{
-            field("topicId", &RemoveTopicRecord::topic_id, since(0))};
+        return std::tuple{field("topicId", &RemoveTopicRecord::topic_id, since(0))};
     }
 };
 
@@ -248,9 +260,8 @@ struct FeatureLevelRecord {
     friend bool operator==(const FeatureLevelRecord&, const FeatureLevelRecord&) = default;
 
     static constexpr auto fields() {
-        return std::tuple{
-            field("name", &FeatureLevelRecord::name, since(0)),
-            field("featureLevel", &FeatureLevelRecord::feature_level, since(0))};
+        return std::tuple{field("name", &FeatureLevelRecord::name, since(0)),
+                          field("featureLevel", &FeatureLevelRecord::feature_level, since(0))};
     }
 };
 
@@ -265,16 +276,20 @@ struct BrokerRegistrationChangeRecord {
     std::int8_t in_controlled_shutdown = 0;
     std::vector<Uuid> log_dirs;
     std::optional<std::vector<Uuid>> cordoned_log_dirs;
-    friend bool operator==(const BrokerRegistrationChangeRecord&, const BrokerRegistrationChangeRecord&) = default;
+    friend bool operator==(const BrokerRegistrationChangeRecord&,
+                           const BrokerRegistrationChangeRecord&) = default;
 
     static constexpr auto fields() {
         return std::tuple{
             field("brokerId", &BrokerRegistrationChangeRecord::broker_id, since(0)),
             field("brokerEpoch", &BrokerRegistrationChangeRecord::broker_epoch, since(0)),
             field("fenced", &BrokerRegistrationChangeRecord::fenced, since(0)).tagged(0, since(0)),
-            field("inControlledShutdown", &BrokerRegistrationChangeRecord::in_controlled_shutdown, since(1)).tagged(1, since(1)),
+            field("inControlledShutdown", &BrokerRegistrationChangeRecord::in_controlled_shutdown, since(1))
+                .tagged(1, since(1)),
             field("logDirs", &BrokerRegistrationChangeRecord::log_dirs, since(2)).tagged(2, since(2)),
-            field("cordonedLogDirs", &BrokerRegistrationChangeRecord::cordoned_log_dirs, since(3)).nullable(since(3)).tagged(3, since(3))};
+            field("cordonedLogDirs", &BrokerRegistrationChangeRecord::cordoned_log_dirs, since(3))
+                .nullable(since(3))
+                .tagged(3, since(3))};
     }
 };
 
@@ -285,9 +300,7 @@ struct NoOpRecord {
     static constexpr std::int16_t kType = 20;
     friend bool operator==(const NoOpRecord&, const NoOpRecord&) = default;
 
-    static constexpr auto fields() {
-        return std::tuple{};
-    }
+    static constexpr auto fields() { return std::tuple{}; }
 };
 
 struct BeginTransactionRecord {
@@ -311,9 +324,7 @@ struct EndTransactionRecord {
     static constexpr std::int16_t kType = 24;
     friend bool operator==(const EndTransactionRecord&, const EndTransactionRecord&) = default;
 
-    static constexpr auto fields() {
-        return std::tuple{};
-    }
+    static constexpr auto fields() { return std::tuple{}; }
 };
 
 struct AbortTransactionRecord {
@@ -325,8 +336,9 @@ struct AbortTransactionRecord {
     friend bool operator==(const AbortTransactionRecord&, const AbortTransactionRecord&) = default;
 
     static constexpr auto fields() {
-        return std::tuple{
-            field("reason", &AbortTransactionRecord::reason, since(0)).nullable(since(0)).tagged(0, since(0))};
+        return std::tuple{field("reason", &AbortTransactionRecord::reason, since(0))
+                              .nullable(since(0))
+                              .tagged(0, since(0))};
     }
 };
 
@@ -341,10 +353,9 @@ struct ProducerIdsRecord {
     friend bool operator==(const ProducerIdsRecord&, const ProducerIdsRecord&) = default;
 
     static constexpr auto fields() {
-        return std::tuple{
-            field("brokerId", &ProducerIdsRecord::broker_id, since(0)),
-            field("brokerEpoch", &ProducerIdsRecord::broker_epoch, since(0)),
-            field("nextProducerId", &ProducerIdsRecord::next_producer_id, since(0))};
+        return std::tuple{field("brokerId", &ProducerIdsRecord::broker_id, since(0)),
+                          field("brokerEpoch", &ProducerIdsRecord::broker_epoch, since(0)),
+                          field("nextProducerId", &ProducerIdsRecord::next_producer_id, since(0))};
     }
 };
 
@@ -361,11 +372,10 @@ struct RegisterControllerRecord {
         friend bool operator==(const ControllerEndpoint&, const ControllerEndpoint&) = default;
 
         static constexpr auto fields() {
-            return std::tuple{
-                field("name", &ControllerEndpoint::name, since(0)),
-                field("host", &ControllerEndpoint::host, since(0)),
-                field("port", &ControllerEndpoint::port, since(0)),
-                field("securityProtocol", &ControllerEndpoint::security_protocol, since(0))};
+            return std::tuple{field("name", &ControllerEndpoint::name, since(0)),
+                              field("host", &ControllerEndpoint::host, since(0)),
+                              field("port", &ControllerEndpoint::port, since(0)),
+                              field("securityProtocol", &ControllerEndpoint::security_protocol, since(0))};
         }
     };
     struct ControllerFeature {
@@ -389,12 +399,11 @@ struct RegisterControllerRecord {
     friend bool operator==(const RegisterControllerRecord&, const RegisterControllerRecord&) = default;
 
     static constexpr auto fields() {
-        return std::tuple{
-            field("controllerId", &RegisterControllerRecord::controller_id, since(0)),
-            field("incarnationId", &RegisterControllerRecord::incarnation_id, since(0)),
-            field("zkMigrationReady", &RegisterControllerRecord::zk_migration_ready, since(0)),
-            field("endPoints", &RegisterControllerRecord::end_points, since(0)),
-            field("features", &RegisterControllerRecord::features, since(0))};
+        return std::tuple{field("controllerId", &RegisterControllerRecord::controller_id, since(0)),
+                          field("incarnationId", &RegisterControllerRecord::incarnation_id, since(0)),
+                          field("zkMigrationReady", &RegisterControllerRecord::zk_migration_ready, since(0)),
+                          field("endPoints", &RegisterControllerRecord::end_points, since(0)),
+                          field("features", &RegisterControllerRecord::features, since(0))};
     }
 };
 
@@ -407,8 +416,7 @@ struct ClearElrRecord {
     friend bool operator==(const ClearElrRecord&, const ClearElrRecord&) = default;
 
     static constexpr auto fields() {
-        return std::tuple{
-            field("topicName", &ClearElrRecord::topic_name, since(0))};
+        return std::tuple{field("topicName", &ClearElrRecord::topic_name, since(0))};
     }
 };
 struct LeaderChangeMessage {
@@ -421,9 +429,8 @@ struct LeaderChangeMessage {
         friend bool operator==(const Voter&, const Voter&) = default;
 
         static constexpr auto fields() {
-            return std::tuple{
-                field("voterId", &Voter::voter_id, since(0)),
-                field("voterDirectoryId", &Voter::voter_directory_id, since(1))};
+            return std::tuple{field("voterId", &Voter::voter_id, since(0)),
+                              field("voterDirectoryId", &Voter::voter_directory_id, since(1))};
         }
     };
     std::int16_t version = 0;
@@ -433,11 +440,10 @@ struct LeaderChangeMessage {
     friend bool operator==(const LeaderChangeMessage&, const LeaderChangeMessage&) = default;
 
     static constexpr auto fields() {
-        return std::tuple{
-            field("version", &LeaderChangeMessage::version, since(0)),
-            field("leaderId", &LeaderChangeMessage::leader_id, since(0)),
-            field("voters", &LeaderChangeMessage::voters, since(0)),
-            field("grantingVoters", &LeaderChangeMessage::granting_voters, since(0))};
+        return std::tuple{field("version", &LeaderChangeMessage::version, since(0)),
+                          field("leaderId", &LeaderChangeMessage::leader_id, since(0)),
+                          field("voters", &LeaderChangeMessage::voters, since(0)),
+                          field("grantingVoters", &LeaderChangeMessage::granting_voters, since(0))};
     }
 };
 HW_WIRE_MESSAGE(RegisterBrokerRecord)

@@ -29,10 +29,9 @@ struct ProduceRequest {
         friend bool operator==(const TopicProduceData&, const TopicProduceData&) = default;
 
         static constexpr auto fields() {
-            return std::tuple{
-                field("name", &TopicProduceData::name, between(0, 12)),
-                field("topicId", &TopicProduceData::topic_id, since(13)),
-                field("partitionData", &TopicProduceData::partition_data, since(0))};
+            return std::tuple{field("name", &TopicProduceData::name, between(0, 12)),
+                              field("topicId", &TopicProduceData::topic_id, since(13)),
+                              field("partitionData", &TopicProduceData::partition_data, since(0))};
         }
     };
     std::optional<std::string> transactional_id;
@@ -60,12 +59,14 @@ struct ProduceResponse {
             struct BatchIndexAndErrorMessage {
                 std::int32_t batch_index = 0;
                 std::optional<std::string> batch_index_error_message;
-                friend bool operator==(const BatchIndexAndErrorMessage&, const BatchIndexAndErrorMessage&) = default;
+                friend bool operator==(const BatchIndexAndErrorMessage&,
+                                       const BatchIndexAndErrorMessage&) = default;
 
                 static constexpr auto fields() {
-                    return std::tuple{
-                        field("batchIndex", &BatchIndexAndErrorMessage::batch_index, since(8)),
-                        field("batchIndexErrorMessage", &BatchIndexAndErrorMessage::batch_index_error_message, since(8)).nullable(since(8))};
+                    return std::tuple{field("batchIndex", &BatchIndexAndErrorMessage::batch_index, since(8)),
+                                      field("batchIndexErrorMessage",
+                                            &BatchIndexAndErrorMessage::batch_index_error_message, since(8))
+                                          .nullable(since(8))};
                 }
             };
             struct LeaderIdAndEpoch {
@@ -74,9 +75,8 @@ struct ProduceResponse {
                 friend bool operator==(const LeaderIdAndEpoch&, const LeaderIdAndEpoch&) = default;
 
                 static constexpr auto fields() {
-                    return std::tuple{
-                        field("leaderId", &LeaderIdAndEpoch::leader_id, since(10)),
-                        field("leaderEpoch", &LeaderIdAndEpoch::leader_epoch, since(10))};
+                    return std::tuple{field("leaderId", &LeaderIdAndEpoch::leader_id, since(10)),
+                                      field("leaderEpoch", &LeaderIdAndEpoch::leader_epoch, since(10))};
                 }
             };
             std::int32_t index = 0;
@@ -87,7 +87,8 @@ struct ProduceResponse {
             std::vector<BatchIndexAndErrorMessage> record_errors;
             std::optional<std::string> error_message;
             LeaderIdAndEpoch current_leader;
-            friend bool operator==(const PartitionProduceResponse&, const PartitionProduceResponse&) = default;
+            friend bool operator==(const PartitionProduceResponse&,
+                                   const PartitionProduceResponse&) = default;
 
             static constexpr auto fields() {
                 return std::tuple{
@@ -97,8 +98,10 @@ struct ProduceResponse {
                     field("logAppendTimeMs", &PartitionProduceResponse::log_append_time_ms, since(2)),
                     field("logStartOffset", &PartitionProduceResponse::log_start_offset, since(5)),
                     field("recordErrors", &PartitionProduceResponse::record_errors, since(8)),
-                    field("errorMessage", &PartitionProduceResponse::error_message, since(8)).nullable(since(8)),
-                    field("currentLeader", &PartitionProduceResponse::current_leader, since(10)).tagged(0, since(10))};
+                    field("errorMessage", &PartitionProduceResponse::error_message, since(8))
+                        .nullable(since(8)),
+                    field("currentLeader", &PartitionProduceResponse::current_leader, since(10))
+                        .tagged(0, since(10))};
             }
         };
         std::string name;
@@ -121,11 +124,10 @@ struct ProduceResponse {
         friend bool operator==(const NodeEndpoint&, const NodeEndpoint&) = default;
 
         static constexpr auto fields() {
-            return std::tuple{
-                field("nodeId", &NodeEndpoint::node_id, since(10)),
-                field("host", &NodeEndpoint::host, since(10)),
-                field("port", &NodeEndpoint::port, since(10)),
-                field("rack", &NodeEndpoint::rack, since(10)).nullable(since(10))};
+            return std::tuple{field("nodeId", &NodeEndpoint::node_id, since(10)),
+                              field("host", &NodeEndpoint::host, since(10)),
+                              field("port", &NodeEndpoint::port, since(10)),
+                              field("rack", &NodeEndpoint::rack, since(10)).nullable(since(10))};
         }
     };
     std::vector<TopicProduceResponse> responses;
