@@ -16,13 +16,14 @@ struct Ends {
     friend bool operator==(const Ends&, const Ends&) = default;
 };
 
-Ends look(const Cluster& cluster, const Observer& observer, Instant since) {
+/// Nullopt while somebody has not answered since `since`.
+std::optional<Ends> look(const Cluster& cluster, const Observer& observer, Instant since) {
     Ends ends;
     ends.even = true;
     for (const BrokerId broker : observer.replicas()) {
         if (!cluster.running(broker)) continue;
         const auto sample = observer.sample(broker, since);
-        if (!sample || !sample->log_end_offset || !sample->high_watermark) return {};
+        if (!sample || !sample->log_end_offset || !sample->high_watermark) return std::nullopt;
         ends.even = ends.even && *sample->log_end_offset == *sample->high_watermark &&
                     (ends.offsets.empty() || ends.offsets.front() == *sample->log_end_offset);
         ends.offsets.push_back(*sample->log_end_offset);
@@ -67,19 +68,16 @@ void read_all(const std::string& reader, workloads::BrokerClient& client, const 
 }  // namespace
 
 bool wait_for_quiescence(const Cluster& cluster, const Scenario&, const Observer& observer, Instant deadline) {
-    Ends before;
+    std::optional<Ends> before;
     Instant since = monotonic_now();
     return observer.wait_for(
         [&] {
-            const Ends now = look(cluster, observer, since);
-            if (!now.even || now.offsets.empty()) {
-                before = {};
-                return false;
-            }
-            if (before == now) return true;
+            const std::optional<Ends> now = look(cluster, observer, since);
+            if (!now) return false;
+            const bool still = now->even && !now->offsets.empty() && before == now;
             before = now;
             since = monotonic_now();  // the second look must be of answers that came later
-            return false;
+            return still;
         },
         deadline);
 }
