@@ -128,12 +128,18 @@ TEST_F(ChildTest, InheritsNoDescriptorsAndNoSignalSettings) {
     sigaddset(&blocked, SIGTERM);
     pthread_sigmask(SIG_BLOCK, &blocked, &before);
     const auto ignored = ::signal(SIGPIPE, SIG_IGN);
-    auto child = Child::launch(shell("ls /proc/$$/fd | tr '\\n' ' '; grep -E 'Sig(Blk|Ign)' /proc/$$/status"));
+    // Programs that look at themselves: a shell blocks signals and opens pipes of its own now and then.
+    auto descriptors = Child::launch({.program = "ls", .args = {"/proc/self/fd"}, .output_file = output_file()});
+    ASSERT_TRUE(descriptors);
+    ASSERT_TRUE(descriptors->wait_exit(soon()));
+    auto signals = Child::launch(
+        {.program = "grep", .args = {"-E", "Sig(Blk|Ign)", "/proc/self/status"}, .output_file = output_file()});
     ::signal(SIGPIPE, ignored);
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    ASSERT_TRUE(child);
-    ASSERT_TRUE(child->wait_exit(soon()));
-    EXPECT_EQ(output(), "0 1 2 SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n");
+    ASSERT_TRUE(signals);
+    ASSERT_TRUE(signals->wait_exit(soon()));
+    // 3 is the directory that ls reads.
+    EXPECT_EQ(output(), "0\n1\n2\n3\nSigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n");
     ::close(leak[0]);
     ::close(leak[1]);
 }
@@ -186,6 +192,14 @@ TEST_F(ChildTest, OutlivesTheThreadThatLaunchedIt) {
     EXPECT_EQ(child->poll_exit(), std::nullopt);
 }
 
+/// No test: the process that the next test starts and kills. It writes the pid of its child to its standard input.
+TEST(HarnessToBeKilled, DISABLED_LaunchesAChildAndWaits) {
+    auto child = Child::launch({.program = "sleep", .args = {"1000"}, .output_file = "/dev/null"});
+    const pid_t pid = child ? child->pid() : -1;
+    ASSERT_EQ(::write(STDIN_FILENO, &pid, sizeof(pid)), static_cast<ssize_t>(sizeof(pid)));
+    while (true) ::pause();
+}
+
 TEST_F(ChildTest, DiesWhenItsHarnessIsKilled) {
     for (const bool stopped : {false, true}) {
         int pipe[2];
@@ -193,11 +207,12 @@ TEST_F(ChildTest, DiesWhenItsHarnessIsKilled) {
         const pid_t harness = ::fork();
         ASSERT_GE(harness, 0);
         if (harness == 0) {
-            auto child = Child::launch(shell("exec sleep 1000"));
-            const pid_t pid = child ? child->pid() : -1;
-            if (::write(pipe[1], &pid, sizeof(pid)) != sizeof(pid)) ::_exit(1);
-            while (true) ::pause();
+            ::dup2(pipe[1], STDIN_FILENO);
+            ::execl("/proc/self/exe", "harness", "--gtest_also_run_disabled_tests",
+                    "--gtest_filter=HarnessToBeKilled.*", nullptr);
+            ::_exit(1);
         }
+        ::close(pipe[1]);
         pid_t grandchild = -1;
         ASSERT_EQ(::read(pipe[0], &grandchild, sizeof(grandchild)), static_cast<ssize_t>(sizeof(grandchild)));
         ASSERT_GT(grandchild, 0);
@@ -207,7 +222,6 @@ TEST_F(ChildTest, DiesWhenItsHarnessIsKilled) {
         ::waitpid(harness, nullptr, 0);
         EXPECT_TRUE(eventually([&] { return dead(grandchild); })) << grandchild;
         ::close(pipe[0]);
-        ::close(pipe[1]);
     }
 }
 
