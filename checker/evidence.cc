@@ -92,6 +92,7 @@ private:
             case TraceKind::Fence: fence(line, counts); return;
             case TraceKind::Unfence: fenced_.erase(line.broker); return;
             case TraceKind::ShuttingDown:
+                shutting_down_.insert(line.broker);
                 if (counts) event("controlled-shutdown", line.at);
                 return;
             case TraceKind::Start:
@@ -127,12 +128,20 @@ private:
         if (!counts) return;
         event("fenced", line.at);
         if (line.text == "session-timeout") event("session-timeout", line.at);
+        // A broker that leads nothing is released in the same decision, without a line for the beginning.
+        if (line.text == "controlled-shutdown" && !shutting_down_.erase(line.broker)) event("controlled-shutdown", line.at);
     }
 
     void changed(const TraceEvent& line, bool counts) {
         View next;
         next.leader = line.leader;
         next.isr = line.isr;
+        // The controller writes the partition's change before the fence that caused it, as Kafka does.
+        if (line.text == "fenced" || line.unclean) {
+            if (const auto known = views_.find(line.partition); known != views_.end() && known->second.leader) {
+                fenced_.insert(*known->second.leader);
+            }
+        }
         compare(line.partition, next, line.at, counts);
     }
 
@@ -174,6 +183,7 @@ private:
     std::map<std::string, Window> windows_;
     std::map<std::int32_t, View> views_;
     std::set<BrokerId> fenced_;
+    std::set<BrokerId> shutting_down_;
 };
 
 }  // namespace
