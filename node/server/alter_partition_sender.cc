@@ -19,9 +19,9 @@ void BrokerState::send_proposals() {
     for (auto& [name, held] : partitions) {
         const auto proposal = held->take_proposal();
         if (!proposal) continue;
-        auto& topic = request.topics.emplace_back();
-        topic.topic_id = held->id().topic_id;
-        auto& asked = topic.partitions.emplace_back();
+        const Uuid& topic_id = held->id().topic_id;
+        if (request.topics.empty() || request.topics.back().topic_id != topic_id) request.topics.emplace_back().topic_id = topic_id;
+        auto& asked = request.topics.back().partitions.emplace_back();
         asked.partition_index = name.partition;
         asked.leader_epoch = proposal->leader_epoch;
         asked.partition_epoch = proposal->partition_epoch;

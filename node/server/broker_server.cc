@@ -15,6 +15,7 @@ public:
 
     void step(Instant now, std::int64_t wall_ms, const Input& input) override {
         BrokerState& broker = *state_;
+        if (broker.phase == BrokerPhase::Stopped) return;
         broker.now = std::max(broker.now, now);
         broker.wall_ms = wall_ms;
         std::visit(overloaded{[&](const Accepted& accepted) {
@@ -32,6 +33,7 @@ public:
                    input);
         run_timers();
         broker.settle();
+        if (broker.phase == BrokerPhase::Stopped) broker.complete_stop();
     }
 
     Ready take_ready() override { return state_->outbox.take(); }
@@ -103,14 +105,21 @@ void BrokerState::settle() {
     finish_produces();
     look_at_fetches();
     finish_produces();
-    send_proposals();
-    run_fetchers();
+    if (phase != BrokerPhase::Stopped) {
+        send_proposals();
+        run_fetchers();
+    }
+    drain_partition_events();
+}
+
+void BrokerState::drain_partition_events() {
     for (auto& [name, held] : partitions) {
         for (PartitionEvent& event : held->take_events()) outbox.event(std::move(event));
     }
 }
 
 void BrokerState::write_checkpoint() {
+    drain_partition_events();
     OffsetCheckpoint checkpoint = loaded_checkpoint;
     for (const auto& [name, held] : partitions) {
         checkpoint[name] = held->high_watermark();
@@ -122,6 +131,7 @@ void BrokerState::write_checkpoint() {
 Result<std::unique_ptr<Server>> make_broker_server(Instant now, std::int64_t wall_ms, NodeConfig config, Storage& storage, Rng rng) {
     auto meta = load_meta_properties(storage, config, rng);
     if (!meta) return tl::make_unexpected(meta.error());
+    config.cluster_id = meta->cluster_id;
     auto state = std::make_unique<BrokerState>(std::move(config), *meta, storage, rng);
     const auto text = storage.read_file(kReplicationOffsetCheckpoint);
     if (!text) return tl::make_unexpected(text.error());

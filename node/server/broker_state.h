@@ -16,6 +16,7 @@
 #include "node/server/inbound.h"
 #include "node/server/meta_properties.h"
 #include "node/server/outbox.h"
+#include "wire/messages/broker_heartbeat.h"
 #include "wire/messages/create_topics.h"
 #include "wire/messages/fetch.h"
 #include "wire/messages/list_offsets.h"
@@ -98,22 +99,37 @@ struct BrokerState {
     Instant next_metadata_fetch{0};
     Instant next_alter{0};
     Instant shutdown_gives_up = Instant::never();
+    /// Meaningful once phase is Stopped: nothing was left undone.
+    bool stopped_clean = true;
     void start();
     void run_lifecycle();
     void send_registration();
     void send_heartbeat();
+    void heartbeat_answered(const wire::BrokerHeartbeatResponse& response);
     void begin_shutdown();
+    /// Ends this life; complete_stop() follows at the end of the step, after the last answers.
     void finish_shutdown(bool clean);
+    void complete_stop();
     [[nodiscard]] Instant lifecycle_deadline() const;
 
     // -- metadata_replay.cc
     MetadataImage image;
     ImageView view{image};
-    LeaderEpoch metadata_epoch = kNoEpoch;
+    /// Of the controller, -1 until its log tells; and of the last record applied.
+    LeaderEpoch metadata_leader_epoch = kNoEpoch;
+    LeaderEpoch metadata_last_epoch = kNoEpoch;
+    /// The last failure that was logged, so that a retry which fails the same way is not.
+    std::string metadata_failure;
     void fetch_metadata();
+    void metadata_fetched(const Result<BytesView>& frame, std::int32_t correlation_id);
+    void metadata_fetch_failed(const std::string& why);
     void apply_metadata_bytes(const Bytes& records);
     void apply_image();
     void apply_partition(const TopicImage& topic, std::int32_t index);
+    Result<std::unique_ptr<Partition>> open_partition(const TopicImage& topic, const TopicPartition& name);
+    Status claim_directory(const TopicImage& topic, const TopicPartition& name);
+    /// Partitions of the image that could not be opened, and why.
+    std::map<TopicPartition, std::string> unopened;
     [[nodiscard]] std::int32_t min_isr_of(const TopicImage& topic) const;
 
     // -- partitions
@@ -125,6 +141,8 @@ struct BrokerState {
     void write_checkpoint();
     /// Events, finished produces, proposals, delayed fetches: everything that a partition's change sets off.
     void settle();
+    /// What partitions did so far, before an event that comes after it.
+    void drain_partition_events();
 
     // -- alter_partition_sender.cc
     struct Proposed {

@@ -54,6 +54,11 @@ Result<std::vector<Endpoint>> endpoints(const std::string& text) {
         list.push_back(std::move(*one));
     }
     if (list.empty()) return failure("is empty");
+    for (std::size_t i = 0; i < list.size(); ++i) {
+        for (std::size_t j = 0; j < i; ++j) {
+            if (list[i].listener == list[j].listener) return failure(fmt::format("names {} twice", list[i].listener));
+        }
+    }
     return list;
 }
 
@@ -159,16 +164,54 @@ const std::map<std::string, Setter>& setters() {
     return kSetters;
 }
 
-Status check_listeners(const NodeConfig& config) {
-    const std::string needed = config.is_controller ? config.controller_listener : config.inter_broker_listener;
-    if (config.listener(needed) == nullptr) return failure(fmt::format("listeners: there is no {} listener", needed));
-    for (const Endpoint& advertised : config.advertised) {
-        if (config.listener(advertised.listener) == nullptr) {
-            return failure(fmt::format("advertised.listeners: there is no {} listener", advertised.listener));
+/// What no key can say alone. An error names the key at fault and, if it was given at all, where.
+class CrossCheck {
+public:
+    CrossCheck(const Properties& properties, const NodeConfig& config) : properties_(properties), config_(config) {}
+
+    Status run() const {
+        for (const char* key : {"node.id", "process.roles", "controller.quorum.voters", "listeners", "log.dirs"}) {
+            if (!properties_.contains(key)) return failure(fmt::format("the key {} is missing", key));
         }
+        if (Status good = listeners(); !good) return good;
+        return voter();
     }
-    return {};
-}
+
+private:
+    tl::unexpected<Error> wrong(const std::string& key, const std::string& what) const {
+        const auto given = properties_.find(key);
+        const std::string place = given == properties_.end() ? "" : given->second.origin + ": ";
+        return failure(fmt::format("{}{} {}", place, key, what));
+    }
+
+    Status listeners() const {
+        const bool controller = config_.is_controller;
+        const std::string& needed = controller ? config_.controller_listener : config_.inter_broker_listener;
+        if (config_.listener(needed) == nullptr) {
+            return wrong(controller ? "controller.listener.names" : "inter.broker.listener.name",
+                         fmt::format("is {}, but listeners has no {}", needed, needed));
+        }
+        for (const Endpoint& advertised : config_.advertised) {
+            if (config_.listener(advertised.listener) != nullptr) continue;
+            return wrong("advertised.listeners", fmt::format("names {0}, but listeners has no {0}", advertised.listener));
+        }
+        if (!controller && config_.advertised_listener(needed) == nullptr) {
+            return wrong("advertised.listeners", fmt::format("has no {}, where the other brokers look for this one", needed));
+        }
+        return {};
+    }
+
+    Status voter() const {
+        const bool is_voter = config_.controller.id == config_.node_id;
+        if (is_voter == config_.is_controller) return {};
+        return wrong("controller.quorum.voters",
+                     is_voter ? fmt::format("names node {}, which is this broker", config_.node_id)
+                              : fmt::format("names node {}, but this controller is node {}", config_.controller.id, config_.node_id));
+    }
+
+    const Properties& properties_;
+    const NodeConfig& config_;
+};
 
 }  // namespace
 
@@ -212,11 +255,8 @@ Result<NodeConfig> parse_config(const Properties& properties) {
             return failure(fmt::format("{}: {} {}", property.origin, key, set.error().message));
         }
     }
-    for (const char* key : {"node.id", "process.roles", "controller.quorum.voters", "listeners", "log.dirs", "highwater.cluster.id"}) {
-        if (!properties.contains(key)) return failure(fmt::format("the key {} is missing", key));
-    }
     if (config.advertised.empty()) config.advertised = config.listeners;
-    if (const Status good = check_listeners(config); !good) return tl::make_unexpected(good.error());
+    if (const Status good = CrossCheck(properties, config).run(); !good) return tl::make_unexpected(good.error());
     return config;
 }
 

@@ -53,7 +53,7 @@ struct NodeConfig {
     std::string hosts_file;   // highwater.hosts.file
     std::string trace_file;   // highwater.trace.file; "" is none
     std::int32_t incarnation = 1;  // highwater.incarnation: number of this start, for the trace
-    Uuid cluster_id;          // highwater.cluster.id
+    Uuid cluster_id;          // highwater.cluster.id; zero: whatever meta.properties says
 
     [[nodiscard]] const Endpoint* listener(std::string_view name) const;
     [[nodiscard]] const Endpoint* advertised_listener(std::string_view name) const;

@@ -32,6 +32,7 @@ public:
     }
 
     void step(Instant now, std::int64_t wall_ms, const Input& input) override {
+        if (stopped_) return;
         now_ = std::max(now_, now);
         wall_ms_ = wall_ms;
         std::visit(overloaded{[&](const Accepted& accepted) {
@@ -131,7 +132,16 @@ private:
         }
     }
 
-    /// True for an error, which must not wait.
+    /// Where a log whose last record is of `epoch` and ends at `end` parts from this one; nullopt: nowhere.
+    [[nodiscard]] std::optional<OffsetAndEpoch> divergence(LeaderEpoch epoch, Offset end) const {
+        if (epoch == kNoEpoch) return std::nullopt;
+        const PartitionLog& log = controller_->metadata_log();
+        const auto known = log.epochs().end_offset_for(epoch, log.log_end_offset());
+        if (!known || (known->epoch == epoch && known->offset >= end)) return std::nullopt;
+        return known;
+    }
+
+    /// True for an error or a divergence, which must not wait.
     bool read(const MetadataFetch& fetch, wire::FetchResponse::FetchableTopicResponse::PartitionData& answer) {
         const auto& asked = fetch.fetch.topics[0].partitions[0];
         const PartitionLog& log = controller_->metadata_log();
@@ -144,6 +154,12 @@ private:
             answer.error_code = wire::ErrorCode::UnknownTopicOrPartition;
         } else if (asked.current_leader_epoch > controller_->controller_epoch()) {
             answer.error_code = wire::ErrorCode::UnknownLeaderEpoch;
+        } else if (asked.current_leader_epoch != kNoEpoch && asked.current_leader_epoch < controller_->controller_epoch()) {
+            answer.error_code = wire::ErrorCode::FencedLeaderEpoch;
+        } else if (const auto common = divergence(asked.last_fetched_epoch, asked.fetch_offset)) {
+            answer.diverging_epoch = {common->epoch, common->offset};
+            answer.records = Bytes{};
+            return true;
         } else if (asked.fetch_offset < log.log_start_offset() || asked.fetch_offset > log.log_end_offset()) {
             answer.error_code = wire::ErrorCode::OffsetOutOfRange;
         } else {
@@ -173,6 +189,7 @@ Result<std::unique_ptr<Server>> make_controller_server(Instant now, std::int64_t
                                                        Rng rng) {
     auto meta = load_meta_properties(storage, config, rng);
     if (!meta) return tl::make_unexpected(meta.error());
+    config.cluster_id = meta->cluster_id;
     ControllerSettings settings;
     settings.self = config.node_id;
     settings.cluster_id = config.cluster_id;

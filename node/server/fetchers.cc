@@ -1,5 +1,6 @@
 // Following: for each leader one connection that fetches every partition led by it.
 #include <algorithm>
+#include <set>
 
 #include "node/server/broker_state.h"
 #include "node/server/cluster_metadata.h"
@@ -14,10 +15,11 @@ constexpr std::int32_t kResponseMaxBytes = 10 << 20;
 }  // namespace
 
 void BrokerState::run_fetchers() {
-    if (phase == BrokerPhase::Stopped) return;
+    std::set<BrokerId> followed;
     for (const auto& [name, held] : partitions) {
         const auto position = held->fetch_position();
         if (!position) continue;
+        followed.insert(position->leader);
         const BrokerImage* leader = image.broker(position->leader);
         if (leader == nullptr) continue;
         const auto endpoint = std::find_if(leader->endpoints.begin(), leader->endpoints.end(), [this](const Endpoint& one) {
@@ -33,8 +35,16 @@ void BrokerState::run_fetchers() {
             outbox, fmt::format("broker-{}-fetcher-{}", config.node_id, position->leader), endpoint->host, endpoint->port,
             kFetchTimeout);
     }
-    for (auto& [leader, fetcher] : fetchers) {
-        if (fetcher.channel && fetcher.channel->idle()) send_fetch(fetcher);
+    for (auto fetcher = fetchers.begin(); fetcher != fetchers.end();) {
+        if (!followed.contains(fetcher->first)) {
+            // Its fetch may hang at a process that is frozen or cut off; it must not be found hanging if that one leads
+            // again.
+            if (fetcher->second.channel) fetcher->second.channel->reset(now, "nothing here follows this broker any more");
+            fetcher = fetchers.erase(fetcher);
+            continue;
+        }
+        if (fetcher->second.channel && fetcher->second.channel->idle()) send_fetch(fetcher->second);
+        ++fetcher;
     }
 }
 
@@ -52,9 +62,10 @@ void BrokerState::send_fetch(Fetcher& fetcher) {
         const auto position = held->fetch_position();
         if (!position || position->leader != fetcher.leader) continue;
         if (fetcher.backing_off.contains(name)) continue;
-        auto& topic = request.topics.emplace_back();
-        topic.topic_id = held->id().topic_id;
-        auto& asked = topic.partitions.emplace_back();
+        // Partitions come in the order of their topics.
+        const Uuid& topic_id = held->id().topic_id;
+        if (request.topics.empty() || request.topics.back().topic_id != topic_id) request.topics.emplace_back().topic_id = topic_id;
+        auto& asked = request.topics.back().partitions.emplace_back();
         asked.partition = name.partition;
         asked.current_leader_epoch = position->leader_epoch;
         asked.fetch_offset = position->fetch_offset;

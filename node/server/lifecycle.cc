@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "node/server/broker_state.h"
-#include "wire/messages/broker_heartbeat.h"
 #include "wire/messages/broker_registration.h"
 
 namespace highwater::node {
@@ -10,8 +9,8 @@ namespace {
 
 constexpr Duration kControllerTimeout = milliseconds(2000);
 constexpr Duration kForwardTimeout = milliseconds(30000);
-/// A registration refused because the old session lives is asked again this often.
-constexpr Duration kRegisterRetry = milliseconds(500);
+/// A registration refused because the old session lives is asked again this often, sooner where sessions are short.
+constexpr Duration kRegisterRetry = milliseconds(2000);
 /// Past this an unreachable controller no longer keeps a broker from stopping.
 constexpr Duration kShutdownPatience = milliseconds(30000);
 constexpr std::int16_t kRegistrationVersion = 4;
@@ -58,7 +57,7 @@ void BrokerState::send_registration() {
     }
     const std::int32_t correlation = registration.correlation_id() + 1;
     registration.request(now, request, kRegistrationVersion, [this, correlation](Instant, const Result<BytesView>& frame) {
-        next_register = now + kRegisterRetry;
+        next_register = now + std::min(kRegisterRetry, config.broker_session_timeout / 6);
         if (!frame) return outbox.warn("registration: " + frame.error().message);
         const auto response = wire::decode_response<wire::BrokerRegistrationResponse>(*frame, kRegistrationVersion, correlation);
         if (!response) return outbox.error("registration: " + response.error().message);
@@ -70,6 +69,7 @@ void BrokerState::send_registration() {
         phase = BrokerPhase::Starting;
         next_heartbeat = now;
         outbox.info(fmt::format("registered broker {} with epoch {}", config.node_id, broker_epoch));
+        drain_partition_events();
         outbox.event(ServerEvent{ServerRegistered{broker_epoch}});
     });
 }
@@ -89,25 +89,31 @@ void BrokerState::send_heartbeat() {
         if (!frame) return outbox.warn("heartbeat: " + frame.error().message);
         const auto response = wire::decode_response<wire::BrokerHeartbeatResponse>(*frame, kHeartbeatVersion, correlation);
         if (!response) return outbox.error("heartbeat: " + response.error().message);
-        if (response->error_code == wire::ErrorCode::StaleBrokerEpoch ||
-            response->error_code == wire::ErrorCode::BrokerIdNotRegistered) {
-            outbox.warn(fmt::format("heartbeat: {}: registering again", wire::error_name(response->error_code)));
-            if (phase == BrokerPhase::ShuttingDown) return finish_shutdown(true);
-            phase = BrokerPhase::Registering;
-            incarnation = rng.uuid();
-            next_register = now;
-        } else if (phase == BrokerPhase::Starting && !response->is_fenced) {
-            phase = BrokerPhase::Running;
-            outbox.info(fmt::format("broker {} is unfenced", config.node_id));
-        } else if (phase == BrokerPhase::Starting) {
-            // Metadata arrives in the meantime; a whole heartbeat interval would only lengthen the start.
-            next_heartbeat = std::min(next_heartbeat, now + milliseconds(20));
-        } else if (phase == BrokerPhase::ShuttingDown && response->should_shut_down) {
-            finish_shutdown(true);
-        } else if (phase == BrokerPhase::ShuttingDown) {
-            next_heartbeat = std::min(next_heartbeat, now + milliseconds(50));
-        }
+        heartbeat_answered(*response);
     });
+}
+
+void BrokerState::heartbeat_answered(const wire::BrokerHeartbeatResponse& response) {
+    if (response.error_code == wire::ErrorCode::StaleBrokerEpoch ||
+        response.error_code == wire::ErrorCode::BrokerIdNotRegistered) {
+        outbox.warn(fmt::format("heartbeat: {}: registering again", wire::error_name(response.error_code)));
+        if (phase == BrokerPhase::ShuttingDown) return finish_shutdown(true);
+        phase = BrokerPhase::Registering;
+        incarnation = rng.uuid();
+        next_register = now;
+    } else if (response.error_code != wire::ErrorCode::None) {
+        outbox.warn(fmt::format("heartbeat: {}", wire::error_name(response.error_code)));
+    } else if (phase == BrokerPhase::Starting && !response.is_fenced) {
+        phase = BrokerPhase::Running;
+        outbox.info(fmt::format("broker {} is unfenced", config.node_id));
+    } else if (phase == BrokerPhase::Starting) {
+        // Metadata arrives in the meantime; a whole heartbeat interval would only lengthen the start.
+        next_heartbeat = std::min(next_heartbeat, now + milliseconds(20));
+    } else if (phase == BrokerPhase::ShuttingDown && response.should_shut_down) {
+        finish_shutdown(true);
+    } else if (phase == BrokerPhase::ShuttingDown) {
+        next_heartbeat = std::min(next_heartbeat, now + milliseconds(50));
+    }
 }
 
 void BrokerState::run_lifecycle() {
@@ -135,16 +141,20 @@ void BrokerState::begin_shutdown() {
 }
 
 void BrokerState::finish_shutdown(bool clean) {
-    for (auto& [name, partition] : partitions) {
-        if (const Status flushed = partition->flush(); !flushed) {
+    phase = BrokerPhase::Stopped;
+    stopped_clean = clean;
+    shutdown_gives_up = Instant::never();
+}
+
+void BrokerState::complete_stop() {
+    for (auto& [name, held] : partitions) {
+        if (const Status flushed = held->flush(); !flushed) {
             outbox.error(fmt::format("{}: {}", name.to_string(), flushed.error().message));
-            clean = false;
+            stopped_clean = false;
         }
     }
     write_checkpoint();
-    phase = BrokerPhase::Stopped;
-    shutdown_gives_up = Instant::never();
-    outbox.event(ServerEvent{ServerStopped{clean}});
+    outbox.event(ServerEvent{ServerStopped{stopped_clean}});
     outbox.stopped();
 }
 

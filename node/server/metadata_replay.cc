@@ -32,43 +32,57 @@ void BrokerState::fetch_metadata() {
     topic.topic_id = kClusterMetadataTopicId;
     auto& asked = topic.partitions.emplace_back();
     asked.fetch_offset = image.end_offset();
-    asked.current_leader_epoch = metadata_epoch;
-    asked.last_fetched_epoch = metadata_epoch;
+    asked.current_leader_epoch = metadata_leader_epoch;
+    asked.last_fetched_epoch = metadata_last_epoch;
     asked.partition_max_bytes = kMetadataBytes;
     const std::int32_t correlation = metadata.correlation_id() + 1;
     metadata.request(
         now, request, kInternalFetchVersion,
-        [this, correlation](Instant, const Result<BytesView>& frame) {
-            next_metadata_fetch = now + kMetadataRetry;
-            if (!frame) return;
-            const auto response = wire::decode_response<wire::FetchResponse>(*frame, kInternalFetchVersion, correlation);
-            if (!response) return outbox.error("metadata fetch: " + response.error().message);
-            if (response->responses.size() != 1 || response->responses[0].partitions.size() != 1) {
-                return outbox.error("metadata fetch: the answer has not one partition");
-            }
-            const auto& answer = response->responses[0].partitions[0];
-            if (answer.error_code == wire::ErrorCode::FencedLeaderEpoch ||
-                answer.error_code == wire::ErrorCode::UnknownLeaderEpoch) {
-                metadata_epoch = kNoEpoch;  // the controller restarted; its answer says the new epoch
-                next_metadata_fetch = now;
-            }
-            if (answer.error_code != wire::ErrorCode::None) return;
-            if (answer.diverging_epoch.end_offset >= 0) {
-                // One voter never loses what it flushed, so this is another cluster's log.
-                return outbox.error("metadata fetch: the controller's log diverges from what was applied");
-            }
-            next_metadata_fetch = now;
-            if (answer.records) apply_metadata_bytes(*answer.records);
-        },
+        [this, correlation](Instant, const Result<BytesView>& frame) { metadata_fetched(frame, correlation); },
         kMetadataWait + milliseconds(2000));
+}
+
+void BrokerState::metadata_fetched(const Result<BytesView>& frame, std::int32_t correlation_id) {
+    next_metadata_fetch = now + kMetadataRetry;
+    if (!frame) return metadata_fetch_failed(frame.error().message);
+    const auto response = wire::decode_response<wire::FetchResponse>(*frame, kInternalFetchVersion, correlation_id);
+    if (!response) return metadata_fetch_failed(response.error().message);
+    if (response->error_code != wire::ErrorCode::None) {
+        return metadata_fetch_failed(wire::error_name(response->error_code));
+    }
+    if (response->responses.size() != 1 || response->responses[0].partitions.size() != 1) {
+        return metadata_fetch_failed("the answer has not one partition");
+    }
+    const auto& answer = response->responses[0].partitions[0];
+    if (answer.error_code == wire::ErrorCode::FencedLeaderEpoch || answer.error_code == wire::ErrorCode::UnknownLeaderEpoch) {
+        metadata_leader_epoch = kNoEpoch;  // the controller restarted; its log says the new epoch
+    }
+    if (answer.error_code != wire::ErrorCode::None) {
+        return metadata_fetch_failed(wire::error_name(answer.error_code));
+    }
+    if (answer.diverging_epoch.end_offset >= 0) {
+        // One voter never loses what it flushed, so this is another cluster's log.
+        return metadata_fetch_failed("the controller's log is not the one that was followed so far");
+    }
+    metadata_failure.clear();
+    next_metadata_fetch = now;
+    if (answer.records) apply_metadata_bytes(*answer.records);
+}
+
+void BrokerState::metadata_fetch_failed(const std::string& why) {
+    if (std::exchange(metadata_failure, why) != why) outbox.warn("metadata fetch: " + why);
 }
 
 void BrokerState::apply_metadata_bytes(const Bytes& bytes) {
     const auto batches = wire::split_batches(bytes);
-    if (!batches) return outbox.error("metadata: " + batches.error().message);
-    if (!batches->empty()) metadata_epoch = batches->back().header.leader_epoch;
     const Offset before = image.end_offset();
-    if (const Status applied = image.apply_batches(bytes); !applied) outbox.error("metadata: " + applied.error().message);
+    const Status applied = batches ? image.apply_batches(bytes) : tl::make_unexpected(batches.error());
+    if (!applied) {
+        // The roles that this broker has, or should have, are unknown from here on.
+        outbox.error("metadata: " + applied.error().message + "; this broker cannot go on without it");
+        return finish_shutdown(false);
+    }
+    if (!batches->empty()) metadata_last_epoch = metadata_leader_epoch = batches->back().header.leader_epoch;
     // What the log says of the time before this registration must not make anybody lead again: wait for the record of
     // this very incarnation.
     const BrokerImage* self = image.broker(config.node_id);
@@ -93,33 +107,55 @@ void BrokerState::apply_image() {
     for (auto& [name, held] : partitions) held->cluster_changed(now);
 }
 
+/// partition.metadata says whose directory this is; a new one gets it.
+Status BrokerState::claim_directory(const TopicImage& topic, const TopicPartition& name) {
+    const std::string path = name.to_string() + "/partition.metadata";
+    const auto found = storage.read_file(path);
+    if (!found) return tl::make_unexpected(found.error());
+    const std::string expected = fmt::format("version: 0\ntopic_id: {}\n", topic.id.to_string());
+    if (!found->has_value()) return storage.replace_file(path, as_bytes_view(expected), Durability::OsDecides);
+    std::string_view text = as_text(**found);
+    if (text.ends_with('\n')) text.remove_suffix(1);
+    if (text == std::string_view(expected).substr(0, expected.size() - 1)) return {};
+    constexpr std::string_view kTopicId = "topic_id: ";
+    const std::size_t at = text.find(kTopicId);
+    return failure(fmt::format("partition.metadata says topic id {}, the cluster says {}",
+                               at == std::string_view::npos ? "nothing" : text.substr(at + kTopicId.size()), topic.id.to_string()));
+}
+
+Result<std::unique_ptr<Partition>> BrokerState::open_partition(const TopicImage& topic, const TopicPartition& name) {
+    if (const Status claimed = claim_directory(topic, name); !claimed) return tl::make_unexpected(claimed.error());
+    auto log = PartitionLog::open(storage, name.to_string());
+    if (!log) return tl::make_unexpected(log.error());
+    const auto saved = loaded_checkpoint.find(name);
+    const Offset high_watermark = saved == loaded_checkpoint.end() ? 0 : saved->second;
+    PartitionSettings settings;
+    settings.self = config.node_id;
+    settings.replica_lag_time_max = config.replica_lag_time_max;
+    settings.min_insync_replicas = min_isr_of(topic);
+    settings.bugs = config.bugs;
+    outbox.info(fmt::format("{}: log end offset {}, checkpointed high watermark {}{}", name.to_string(), (*log)->log_end_offset(),
+                            high_watermark, (*log)->recovered_cut_bytes() == 0
+                                                ? ""
+                                                : fmt::format(", {} bytes cut from its end", (*log)->recovered_cut_bytes())));
+    return std::make_unique<Partition>(TopicIdPartition{topic.id, topic.name, name.partition}, settings, std::move(*log),
+                                       high_watermark, view);
+}
+
 void BrokerState::apply_partition(const TopicImage& topic, std::int32_t index) {
     const PartitionImage& registered = topic.partitions.at(index);
     const TopicPartition name{topic.name, index};
     if (std::find(registered.replicas.begin(), registered.replicas.end(), config.node_id) == registered.replicas.end()) return;
-    auto& held = partitions[name];
-    if (!held) {
-        auto log = PartitionLog::open(storage, name.to_string());
-        if (!log) {
-            outbox.error(fmt::format("{}: {}", name.to_string(), log.error().message));
-            partitions.erase(name);
+    Partition* held = partition(name);
+    if (held == nullptr) {
+        auto opened = open_partition(topic, name);
+        if (!opened) {
+            const std::string& why = opened.error().message;
+            if (std::exchange(unopened[name], why) != why) outbox.error(fmt::format("{}: {}", name.to_string(), why));
             return;
         }
-        const std::string id_text = fmt::format("version: 0\ntopic_id: {}\n", topic.id.to_string());
-        const std::string id_file = name.to_string() + "/partition.metadata";
-        if (Status written = storage.replace_file(id_file, as_bytes_view(id_text), Durability::OsDecides); !written) {
-            outbox.error(fmt::format("{}: {}", name.to_string(), written.error().message));
-        }
-        const auto saved = loaded_checkpoint.find(name);
-        PartitionSettings settings;
-        settings.self = config.node_id;
-        settings.replica_lag_time_max = config.replica_lag_time_max;
-        settings.min_insync_replicas = min_isr_of(topic);
-        settings.bugs = config.bugs;
-        outbox.info(fmt::format("{}: log end offset {}, checkpointed high watermark {}", name.to_string(),
-                                (*log)->log_end_offset(), saved == loaded_checkpoint.end() ? 0 : saved->second));
-        held = std::make_unique<Partition>(TopicIdPartition{topic.id, topic.name, index}, settings, std::move(*log),
-                                           saved == loaded_checkpoint.end() ? 0 : saved->second, view);
+        unopened.erase(name);
+        held = partitions.emplace(name, std::move(*opened)).first->second.get();
     }
     PartitionRegistration registration_now;
     registration_now.replicas = registered.replicas;

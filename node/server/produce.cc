@@ -21,6 +21,15 @@ wire::ErrorCode check_records(const std::optional<Bytes>& records, std::int32_t 
     return wire::ErrorCode::None;
 }
 
+wire::ErrorCode first_error(const wire::ProduceResponse& response) {
+    for (const auto& topic : response.responses) {
+        for (const auto& partition : topic.partition_responses) {
+            if (partition.error_code != wire::ErrorCode::None) return partition.error_code;
+        }
+    }
+    return wire::ErrorCode::None;
+}
+
 }  // namespace
 
 void BrokerState::handle_produce(const RequestId& id, const wire::RequestHeader& header, const wire::ProduceRequest& request) {
@@ -58,7 +67,12 @@ void BrokerState::handle_produce(const RequestId& id, const wire::RequestHeader&
             }
         }
     }
-    if (request.acks == 0) return inbound.answer_nothing(id);
+    if (request.acks == 0) {
+        // No answer can carry an error, so the connection says it: the client looks for the leader again.
+        const wire::ErrorCode error = first_error(produce.response);
+        if (error == wire::ErrorCode::None) return inbound.answer_nothing(id);
+        return inbound.close(id.conn, "Produce with acks=0: " + wire::error_name(error));
+    }
     if (produce.waiting.empty()) return answer_produce(produce);
     produces.push_back(std::move(produce));
 }
