@@ -1,6 +1,7 @@
 // Relays without rules, delays, holds.
 #include <numeric>
 
+#include "nemesis/tcp_table.h"
 #include "tests/nemesis/network_fixture.h"
 
 namespace highwater::nemesis {
@@ -185,7 +186,12 @@ TEST_F(NetworkTest, NewConnectionsAreHeldToo) {
     FrameClient client = open(2, 1);
     ASSERT_TRUE(client.send({wire::ApiKey::Fetch, 1, 0}));
     ASSERT_TRUE(eventually([&] { return network_->queued_bytes(2, 1) == 12; }));
-    EXPECT_EQ(one_->accepted(), 0U);
+    const auto sockets = read_tcp_table();
+    ASSERT_TRUE(sockets);
+    const std::string real = plan().real_address(1) + ":" + std::to_string(kInternalPort);
+    for (const TcpSocket& socket : *sockets) {
+        EXPECT_FALSE(socket.local.to_string() == real && socket.state == TcpState::Established);
+    }
     remove("hold");
     EXPECT_EQ(client.receive(), 1);
 }

@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <fstream>
 #include <string>
 #include <thread>
@@ -79,6 +80,15 @@ TEST(Process, PausesAndResumesTheWholeGroup) {
     }
 }
 
+/// States of all threads, one letter each.
+std::string thread_states(pid_t pid) {
+    std::string states;
+    for (const auto& task : std::filesystem::directory_iterator("/proc/" + std::to_string(pid) + "/task")) {
+        states += state_of(static_cast<pid_t>(std::stol(task.path().filename())));
+    }
+    return states;
+}
+
 TEST(Process, APausedProcessMakesNoProgress) {
     int pipe[2];
     ASSERT_EQ(::pipe(pipe), 0);
@@ -98,10 +108,18 @@ TEST(Process, APausedProcessMakesNoProgress) {
     ::close(pipe[1]);
     char buffer[65536];
     ASSERT_GT(::read(pipe[0], buffer, sizeof(buffer)), 0);
+    ASSERT_TRUE(eventually([&] { return thread_states(pid).size() == 9; }));
     auto process = Process::attach(pid);
     ASSERT_TRUE(process) << process.error().message;
-    const FaultEffect paused = process->pause(soon());
-    ASSERT_TRUE(paused.ok) << paused.detail;
+    for (int round = 0; round < 50; ++round) {
+        const FaultEffect paused = process->pause(soon());
+        ASSERT_TRUE(paused.ok) << paused.detail;
+        ASSERT_EQ(thread_states(pid), "TTTTTTTTT");
+        if (round == 49) break;
+        ASSERT_TRUE(process->resume(soon()).ok);
+        // It runs again, so that the next signal meets it at work.
+        ASSERT_GT(::read(pipe[0], buffer, sizeof(buffer)), 0);
+    }
     // What was written before is in the pipe; once it is drained, it stays empty.
     int empty_looks = 0;
     ASSERT_TRUE(eventually([&] {
