@@ -1,4 +1,5 @@
-// Proposals of all partitions go to the controller in one request at a time, as Kafka's AlterPartitionManager sends them.
+// Proposals of all partitions go to the controller in one request at a time, as Kafka's AlterPartitionManager
+// sends them.
 #include "node/server/broker_state.h"
 #include "wire/messages/alter_partition.h"
 
@@ -20,18 +21,21 @@ void BrokerState::send_proposals() {
         const auto proposal = held->take_proposal();
         if (!proposal) continue;
         const Uuid& topic_id = held->id().topic_id;
-        if (request.topics.empty() || request.topics.back().topic_id != topic_id) request.topics.emplace_back().topic_id = topic_id;
+        if (request.topics.empty() || request.topics.back().topic_id != topic_id)
+            request.topics.emplace_back().topic_id = topic_id;
         auto& asked = request.topics.back().partitions.emplace_back();
         asked.partition_index = name.partition;
         asked.leader_epoch = proposal->leader_epoch;
         asked.partition_epoch = proposal->partition_epoch;
         asked.leader_recovery_state = static_cast<std::int8_t>(proposal->recovery);
-        for (const auto& member : proposal->isr) asked.new_isr_with_epochs.push_back({member.id, member.broker_epoch});
+        for (const auto& member : proposal->isr)
+            asked.new_isr_with_epochs.push_back({member.id, member.broker_epoch});
         alter_in_flight.push_back({name, *proposal});
     }
     if (alter_in_flight.empty()) return;
     next_alter = now + kRetry;  // paces errors that Kafka retries at once
-    alter.request(now, request, kVersion, [this](Instant, const Result<BytesView>& frame) { proposals_answered(frame); });
+    alter.request(now, request, kVersion,
+                  [this](Instant, const Result<BytesView>& frame) { proposals_answered(frame); });
 }
 
 void BrokerState::proposals_answered(const Result<BytesView>& frame) {
@@ -43,9 +47,11 @@ void BrokerState::proposals_answered(const Result<BytesView>& frame) {
         }
     };
     if (!frame) return retry_all(frame.error().message);
-    const auto response = wire::decode_response<wire::AlterPartitionResponse>(*frame, kVersion, alter.correlation_id());
+    const auto response =
+        wire::decode_response<wire::AlterPartitionResponse>(*frame, kVersion, alter.correlation_id());
     if (!response) return retry_all(response.error().message);
-    if (response->error_code != wire::ErrorCode::None) return retry_all(wire::error_name(response->error_code));
+    if (response->error_code != wire::ErrorCode::None)
+        return retry_all(wire::error_name(response->error_code));
     next_alter = now;
     for (const Proposed& one : asked) {
         Partition* held = partition(one.partition);

@@ -18,19 +18,22 @@ public:
         if (broker.phase == BrokerPhase::Stopped) return;
         broker.now = std::max(broker.now, now);
         broker.wall_ms = wall_ms;
-        std::visit(overloaded{[&](const Accepted& accepted) {
-                                  broker.inbound.accepted(accepted.conn, accepted.listener, kind_of(accepted.listener));
-                              },
-                              [&](const Connected& connected) {
-                                  each_channel([&](Channel& channel) { channel.connected(broker.now, connected.conn); });
-                              },
-                              [&](const Disconnected& gone) {
-                                  if (broker.inbound.disconnected(gone.conn)) return;
-                                  each_channel([&](Channel& channel) { channel.disconnected(broker.now, gone.conn, gone.reason); });
-                              },
-                              [&](const FrameReceived& frame) { received(frame); }, [](const Tick&) {},
-                              [&](const StopRequested&) { broker.begin_shutdown(); }},
-                   input);
+        std::visit(
+            overloaded{
+                [&](const Accepted& accepted) {
+                    broker.inbound.accepted(accepted.conn, accepted.listener, kind_of(accepted.listener));
+                },
+                [&](const Connected& connected) {
+                    each_channel([&](Channel& channel) { channel.connected(broker.now, connected.conn); });
+                },
+                [&](const Disconnected& gone) {
+                    if (broker.inbound.disconnected(gone.conn)) return;
+                    each_channel(
+                        [&](Channel& channel) { channel.disconnected(broker.now, gone.conn, gone.reason); });
+                },
+                [&](const FrameReceived& frame) { received(frame); }, [](const Tick&) {},
+                [&](const StopRequested&) { broker.begin_shutdown(); }},
+            input);
         run_timers();
         broker.settle();
         if (broker.phase == BrokerPhase::Stopped) broker.complete_stop();
@@ -55,18 +58,22 @@ public:
         return next;
     }
 
-    [[nodiscard]] const Partition* find_partition(const TopicPartition& id) const override { return state_->partition(id); }
+    [[nodiscard]] const Partition* find_partition(const TopicPartition& id) const override {
+        return state_->partition(id);
+    }
     [[nodiscard]] const MetadataImage& metadata_image() const override { return state_->image; }
 
 private:
     [[nodiscard]] wire::ListenerKind kind_of(const std::string& listener) const {
-        return listener == state_->config.inter_broker_listener ? wire::ListenerKind::Internal : wire::ListenerKind::Client;
+        return listener == state_->config.inter_broker_listener ? wire::ListenerKind::Internal
+                                                                : wire::ListenerKind::Client;
     }
 
     template <class Act>
     void each_channel(Act act) {
         BrokerState& broker = *state_;
-        for (Channel* channel : {&broker.registration, &broker.metadata, &broker.alter, &broker.forwarding}) act(*channel);
+        for (Channel* channel : {&broker.registration, &broker.metadata, &broker.alter, &broker.forwarding})
+            act(*channel);
         for (auto& [leader, fetcher] : broker.fetchers) {
             if (fetcher.channel) act(*fetcher.channel);
         }
@@ -99,8 +106,8 @@ private:
 }  // namespace
 
 void BrokerState::settle() {
-    // One change sets off the next: a fetch moves the high watermark, which finishes a produce and wakes a consumer.
-    // Bounded, because each round answers what was waiting.
+    // One change sets off the next: a fetch moves the high watermark, which finishes a produce and wakes a
+    // consumer. Bounded, because each round answers what was waiting.
     expire_produces();
     finish_produces();
     look_at_fetches();
@@ -128,7 +135,8 @@ void BrokerState::write_checkpoint() {
     outbox.file(kReplicationOffsetCheckpoint, format_offset_checkpoint(checkpoint));
 }
 
-Result<std::unique_ptr<Server>> make_broker_server(Instant now, std::int64_t wall_ms, NodeConfig config, Storage& storage, Rng rng) {
+Result<std::unique_ptr<Server>> make_broker_server(Instant now, std::int64_t wall_ms, NodeConfig config,
+                                                   Storage& storage, Rng rng) {
     auto meta = load_meta_properties(storage, config, rng);
     if (!meta) return tl::make_unexpected(meta.error());
     config.cluster_id = meta->cluster_id;
@@ -146,7 +154,8 @@ Result<std::unique_ptr<Server>> make_broker_server(Instant now, std::int64_t wal
     return std::make_unique<BrokerServer>(std::move(state));
 }
 
-Result<std::unique_ptr<Server>> make_server(Instant now, std::int64_t wall_ms, NodeConfig config, Storage& storage, Rng rng) {
+Result<std::unique_ptr<Server>> make_server(Instant now, std::int64_t wall_ms, NodeConfig config,
+                                            Storage& storage, Rng rng) {
     return config.is_controller ? make_controller_server(now, wall_ms, std::move(config), storage, rng)
                                 : make_broker_server(now, wall_ms, std::move(config), storage, rng);
 }

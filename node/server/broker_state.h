@@ -162,14 +162,16 @@ struct BrokerState {
     };
     std::vector<QueuedForward> forwards;
     void handle_frame(ConnId conn, const Bytes& payload);
-    void handle_metadata(const RequestId& id, const wire::RequestHeader& header, const wire::MetadataRequest& request,
-                         const std::string& listener);
-    void handle_list_offsets(const RequestId& id, const wire::RequestHeader& header, const wire::ListOffsetsRequest& request);
+    void handle_metadata(const RequestId& id, const wire::RequestHeader& header,
+                         const wire::MetadataRequest& request, const std::string& listener);
+    void handle_list_offsets(const RequestId& id, const wire::RequestHeader& header,
+                             const wire::ListOffsetsRequest& request);
     void forward_next();
 
     // -- produce.cc
     std::vector<DelayedProduce> produces;
-    void handle_produce(const RequestId& id, const wire::RequestHeader& header, const wire::ProduceRequest& request);
+    void handle_produce(const RequestId& id, const wire::RequestHeader& header,
+                        const wire::ProduceRequest& request);
     void finish_produces();
     void expire_produces();
     void answer_produce(DelayedProduce& produce);
@@ -184,7 +186,8 @@ struct BrokerState {
         /// An error, a divergence or anything else that must be told at once.
         bool urgent = false;
     };
-    [[nodiscard]] FetchRead read_fetch(const wire::FetchRequest& fetch, std::int16_t version, bool update_state);
+    [[nodiscard]] FetchRead read_fetch(const wire::FetchRequest& fetch, std::int16_t version,
+                                       bool update_state);
 
     // -- fetchers.cc
     std::map<BrokerId, Fetcher> fetchers;

@@ -1,5 +1,5 @@
-// One outgoing connection for one purpose, with at most one request in flight, as Kafka's channel managers have it.
-// It opens on the first request, reconnects with backoff, and times requests out by closing.
+// One outgoing connection for one purpose, with at most one request in flight, as Kafka's channel managers
+// have it. It opens on the first request, reconnects with backoff, and times requests out by closing.
 #pragma once
 
 #include <functional>
@@ -17,8 +17,13 @@ public:
     /// The answer's frame, or why there is none. Called once per request.
     using Completion = std::function<void(Instant now, const Result<BytesView>& frame)>;
 
-    Channel(Outbox& outbox, std::string client_id, std::string host, std::uint16_t port, Duration request_timeout)
-        : outbox_(outbox), client_id_(std::move(client_id)), host_(std::move(host)), port_(port), timeout_(request_timeout) {}
+    Channel(Outbox& outbox, std::string client_id, std::string host, std::uint16_t port,
+            Duration request_timeout)
+        : outbox_(outbox),
+          client_id_(std::move(client_id)),
+          host_(std::move(host)),
+          port_(port),
+          timeout_(request_timeout) {}
 
     /// No request is in flight and none waits for the connection.
     [[nodiscard]] bool idle() const { return !pending_; }
@@ -27,7 +32,8 @@ public:
     void request(Instant now, const Request& message, std::int16_t version, Completion completion,
                  std::optional<Duration> timeout = std::nullopt) {
         const std::int32_t correlation_id = ++last_correlation_;
-        start(now, wire::encode_request(message, version, correlation_id, client_id_), std::move(completion), timeout);
+        start(now, wire::encode_request(message, version, correlation_id, client_id_), std::move(completion),
+              timeout);
     }
     /// The correlation id of the request in flight.
     [[nodiscard]] std::int32_t correlation_id() const { return last_correlation_; }

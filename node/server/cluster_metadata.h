@@ -1,4 +1,5 @@
-// How brokers read the metadata log: by Fetch, at the version and topic id that Kafka uses between its processes.
+// How brokers read the metadata log: by Fetch, at the version and topic id that Kafka uses between its
+// processes.
 #pragma once
 
 #include "base/uuid.h"

@@ -56,7 +56,8 @@ Result<std::vector<Endpoint>> endpoints(const std::string& text) {
     if (list.empty()) return failure("is empty");
     for (std::size_t i = 0; i < list.size(); ++i) {
         for (std::size_t j = 0; j < i; ++j) {
-            if (list[i].listener == list[j].listener) return failure(fmt::format("names {} twice", list[i].listener));
+            if (list[i].listener == list[j].listener)
+                return failure(fmt::format("names {} twice", list[i].listener));
         }
     }
     return list;
@@ -65,7 +66,8 @@ Result<std::vector<Endpoint>> endpoints(const std::string& text) {
 /// "100@c100:19094"
 Result<Voter> voter(const std::string& text) {
     const std::vector<std::string> parts = split_list(text);
-    if (parts.size() != 1) return failure(fmt::format("names {} voters; one controller is supported", parts.size()));
+    if (parts.size() != 1)
+        return failure(fmt::format("names {} voters; one controller is supported", parts.size()));
     const std::size_t at = parts[0].find('@');
     const std::size_t colon = parts[0].rfind(':');
     if (at == std::string::npos || colon == std::string::npos || colon < at) {
@@ -88,23 +90,24 @@ Setter parsed(Member member, Parse parse) {
         return {};
     };
 }
-Setter time_ms(Duration NodeConfig::*member, std::int64_t low) {
+Setter time_ms(Duration NodeConfig::* member, std::int64_t low) {
     return parsed(member, [low](const std::string& text) -> Result<Duration> {
         const auto value = number<std::int64_t>(text, low, std::int64_t{1} << 40U);
         if (!value) return tl::make_unexpected(value.error());
         return Duration{milliseconds(*value)};
     });
 }
-Setter whole(std::int32_t NodeConfig::*member, std::int64_t low) {
-    return parsed(member, [low](const std::string& text) { return number<std::int32_t>(text, low, INT32_MAX); });
+Setter whole(std::int32_t NodeConfig::* member, std::int64_t low) {
+    return parsed(member,
+                  [low](const std::string& text) { return number<std::int32_t>(text, low, INT32_MAX); });
 }
-Setter flag(bool NodeConfig::*member) {
+Setter flag(bool NodeConfig::* member) {
     return parsed(member, [](const std::string& text) -> Result<bool> {
         if (text == "true" || text == "false") return text == "true";
         return failure(fmt::format("is '{}', not true or false", text));
     });
 }
-Setter text_of(std::string NodeConfig::*member) {
+Setter text_of(std::string NodeConfig::* member) {
     return parsed(member, [](const std::string& text) { return Result<std::string>(text); });
 }
 /// A key of Kafka's whose only value here is fixed.
@@ -116,14 +119,16 @@ Setter only(std::string expected) {
 }
 
 Status set_roles(NodeConfig& config, const std::string& text) {
-    if (text != "broker" && text != "controller") return failure(fmt::format("is '{}', not broker or controller", text));
+    if (text != "broker" && text != "controller")
+        return failure(fmt::format("is '{}', not broker or controller", text));
     config.is_controller = text == "controller";
     return {};
 }
 
 Status check_security(NodeConfig&, const std::string& text) {
     for (const std::string& part : split_list(text)) {
-        if (!part.ends_with(":PLAINTEXT")) return failure(fmt::format("'{}': only PLAINTEXT is supported", part));
+        if (!part.ends_with(":PLAINTEXT"))
+            return failure(fmt::format("'{}': only PLAINTEXT is supported", part));
     }
     return {};
 }
@@ -146,7 +151,8 @@ const std::map<std::string, Setter>& setters() {
         {"replica.fetch.min.bytes", whole(&NodeConfig::replica_fetch_min_bytes, 0)},
         {"replica.fetch.backoff.ms", time_ms(&NodeConfig::replica_fetch_backoff, 0)},
         {"replica.fetch.max.bytes", whole(&NodeConfig::replica_fetch_max_bytes, 1)},
-        {"replica.high.watermark.checkpoint.interval.ms", time_ms(&NodeConfig::high_watermark_checkpoint_interval, 1)},
+        {"replica.high.watermark.checkpoint.interval.ms",
+         time_ms(&NodeConfig::high_watermark_checkpoint_interval, 1)},
         {"min.insync.replicas", whole(&NodeConfig::min_insync_replicas, 1)},
         {"unclean.leader.election.enable", flag(&NodeConfig::unclean_leader_election)},
         {"unclean.leader.election.interval.ms", time_ms(&NodeConfig::unclean_election_interval, 1)},
@@ -155,11 +161,13 @@ const std::map<std::string, Setter>& setters() {
         {"message.max.bytes", whole(&NodeConfig::message_max_bytes, 1)},
         {"controlled.shutdown.enable", flag(&NodeConfig::controlled_shutdown)},
         {"auto.create.topics.enable", only("false")},
-        {"highwater.bugs", parsed(&NodeConfig::bugs, [](const std::string& text) { return Bugs::parse(text); })},
+        {"highwater.bugs",
+         parsed(&NodeConfig::bugs, [](const std::string& text) { return Bugs::parse(text); })},
         {"highwater.hosts.file", text_of(&NodeConfig::hosts_file)},
         {"highwater.trace.file", text_of(&NodeConfig::trace_file)},
         {"highwater.incarnation", whole(&NodeConfig::incarnation, 1)},
-        {"highwater.cluster.id", parsed(&NodeConfig::cluster_id, [](const std::string& text) { return Uuid::parse(text); })},
+        {"highwater.cluster.id",
+         parsed(&NodeConfig::cluster_id, [](const std::string& text) { return Uuid::parse(text); })},
     };
     return kSetters;
 }
@@ -167,10 +175,12 @@ const std::map<std::string, Setter>& setters() {
 /// What no key can say alone. An error names the key at fault and, if it was given at all, where.
 class CrossCheck {
 public:
-    CrossCheck(const Properties& properties, const NodeConfig& config) : properties_(properties), config_(config) {}
+    CrossCheck(const Properties& properties, const NodeConfig& config)
+        : properties_(properties), config_(config) {}
 
     Status run() const {
-        for (const char* key : {"node.id", "process.roles", "controller.quorum.voters", "listeners", "log.dirs"}) {
+        for (const char* key :
+             {"node.id", "process.roles", "controller.quorum.voters", "listeners", "log.dirs"}) {
             if (!properties_.contains(key)) return failure(fmt::format("the key {} is missing", key));
         }
         if (Status good = listeners(); !good) return good;
@@ -193,10 +203,12 @@ private:
         }
         for (const Endpoint& advertised : config_.advertised) {
             if (config_.listener(advertised.listener) != nullptr) continue;
-            return wrong("advertised.listeners", fmt::format("names {0}, but listeners has no {0}", advertised.listener));
+            return wrong("advertised.listeners",
+                         fmt::format("names {0}, but listeners has no {0}", advertised.listener));
         }
         if (!controller && config_.advertised_listener(needed) == nullptr) {
-            return wrong("advertised.listeners", fmt::format("has no {}, where the other brokers look for this one", needed));
+            return wrong("advertised.listeners",
+                         fmt::format("has no {}, where the other brokers look for this one", needed));
         }
         return {};
     }
@@ -206,7 +218,8 @@ private:
         if (is_voter == config_.is_controller) return {};
         return wrong("controller.quorum.voters",
                      is_voter ? fmt::format("names node {}, which is this broker", config_.node_id)
-                              : fmt::format("names node {}, but this controller is node {}", config_.controller.id, config_.node_id));
+                              : fmt::format("names node {}, but this controller is node {}",
+                                            config_.controller.id, config_.node_id));
     }
 
     const Properties& properties_;
@@ -240,8 +253,10 @@ Result<Properties> parse_properties(std::string_view text, const std::string& fi
         if (line.empty() || line.front() == '#' || line.front() == '!') continue;
         const std::size_t equals = line.find('=');
         const std::string origin = fmt::format("{}:{}", file_name, line_number);
-        if (equals == std::string_view::npos) return failure(fmt::format("{}: '{}' is not key=value", origin, line));
-        properties[std::string(trim(line.substr(0, equals)))] = {std::string(trim(line.substr(equals + 1))), origin};
+        if (equals == std::string_view::npos)
+            return failure(fmt::format("{}: '{}' is not key=value", origin, line));
+        properties[std::string(trim(line.substr(0, equals)))] = {std::string(trim(line.substr(equals + 1))),
+                                                                 origin};
     }
     return properties;
 }
@@ -250,13 +265,15 @@ Result<NodeConfig> parse_config(const Properties& properties) {
     NodeConfig config;
     for (const auto& [key, property] : properties) {
         const auto setter = setters().find(key);
-        if (setter == setters().end()) return failure(fmt::format("{}: unknown key {}", property.origin, key));
+        if (setter == setters().end())
+            return failure(fmt::format("{}: unknown key {}", property.origin, key));
         if (const Status set = setter->second(config, property.value); !set) {
             return failure(fmt::format("{}: {} {}", property.origin, key, set.error().message));
         }
     }
     if (config.advertised.empty()) config.advertised = config.listeners;
-    if (const Status good = CrossCheck(properties, config).run(); !good) return tl::make_unexpected(good.error());
+    if (const Status good = CrossCheck(properties, config).run(); !good)
+        return tl::make_unexpected(good.error());
     return config;
 }
 

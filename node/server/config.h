@@ -26,9 +26,10 @@ struct NodeConfig {
     BrokerId node_id = kNoBroker;
     /// process.roles: exactly one of the two.
     bool is_controller = false;
-    Voter controller;                  // controller.quorum.voters: one voter
-    std::vector<Endpoint> listeners;   // where to bind
-    std::vector<Endpoint> advertised;  // what others are told; the listeners unless advertised.listeners says otherwise
+    Voter controller;                 // controller.quorum.voters: one voter
+    std::vector<Endpoint> listeners;  // where to bind
+    std::vector<Endpoint>
+        advertised;  // what others are told; the listeners unless advertised.listeners says otherwise
     std::string inter_broker_listener = "INTERNAL";
     std::string controller_listener = "CONTROLLER";
     std::string log_dirs;
@@ -49,11 +50,11 @@ struct NodeConfig {
     std::int32_t message_max_bytes = 1048588;
     bool controlled_shutdown = true;
 
-    Bugs bugs;                // highwater.bugs
-    std::string hosts_file;   // highwater.hosts.file
-    std::string trace_file;   // highwater.trace.file; "" is none
+    Bugs bugs;                     // highwater.bugs
+    std::string hosts_file;        // highwater.hosts.file
+    std::string trace_file;        // highwater.trace.file; "" is none
     std::int32_t incarnation = 1;  // highwater.incarnation: number of this start, for the trace
-    Uuid cluster_id;          // highwater.cluster.id; zero: whatever meta.properties says
+    Uuid cluster_id;               // highwater.cluster.id; zero: whatever meta.properties says
 
     [[nodiscard]] const Endpoint* listener(std::string_view name) const;
     [[nodiscard]] const Endpoint* advertised_listener(std::string_view name) const;
@@ -66,7 +67,8 @@ struct Property {
 };
 using Properties = std::map<std::string, Property>;
 
-/// Java's .properties as far as Kafka's files use it: key=value, '#' and '!' comments, blank lines. Errors name the line.
+/// Java's .properties as far as Kafka's files use it: key=value, '#' and '!' comments, blank lines. Errors
+/// name the line.
 Result<Properties> parse_properties(std::string_view text, const std::string& file_name);
 /// Errors name origin and key: unknown, malformed, out of range, missing.
 Result<NodeConfig> parse_config(const Properties& properties);

@@ -1,4 +1,5 @@
-// A whole controller behind the Server interface: the requests of brokers, and the metadata log by long-polling Fetch.
+// A whole controller behind the Server interface: the requests of brokers, and the metadata log by
+// long-polling Fetch.
 #include <algorithm>
 
 #include "base/overloaded.h"
@@ -27,8 +28,9 @@ public:
     ControllerServer(Instant now, NodeConfig config, Rng rng, std::unique_ptr<Controller> controller)
         : config_(std::move(config)), controller_(std::move(controller)), now_(now) {
         outbox_.event(ServerEvent{ServerStarted{"controller", rng.uuid(), ""}});
-        outbox_.info(fmt::format("controller {} is active in epoch {}, metadata log end offset {}", config_.node_id,
-                                 controller_->controller_epoch(), controller_->metadata_log().log_end_offset()));
+        outbox_.info(fmt::format("controller {} is active in epoch {}, metadata log end offset {}",
+                                 config_.node_id, controller_->controller_epoch(),
+                                 controller_->metadata_log().log_end_offset()));
     }
 
     void step(Instant now, std::int64_t wall_ms, const Input& input) override {
@@ -36,12 +38,13 @@ public:
         now_ = std::max(now_, now);
         wall_ms_ = wall_ms;
         std::visit(overloaded{[&](const Accepted& accepted) {
-                                  inbound_.accepted(accepted.conn, accepted.listener, wire::ListenerKind::Internal);
+                                  inbound_.accepted(accepted.conn, accepted.listener,
+                                                    wire::ListenerKind::Internal);
                               },
                               [](const Connected&) {},
                               [&](const Disconnected& gone) { inbound_.disconnected(gone.conn); },
-                              [&](const FrameReceived& frame) { handle_frame(frame.conn, frame.payload); }, [](const Tick&) {},
-                              [&](const StopRequested&) { stop(true); }},
+                              [&](const FrameReceived& frame) { handle_frame(frame.conn, frame.payload); },
+                              [](const Tick&) {}, [&](const StopRequested&) { stop(true); }},
                    input);
         if (stopped_) return;
         controller_->tick(now_, wall_ms_);
@@ -79,14 +82,18 @@ private:
         const wire::RequestHeader& header = frame->header;
         const std::string name = fmt::format("{} v{}", wire::api_name(header.api_key), header.api_version);
         if (header.api_key == wire::ApiKey::ApiVersions) {
-            const wire::ApiVersionsAnswer answer = wire::answer_api_versions(wire::ListenerKind::Internal, header.api_version);
-            return inbound_.answer(inbound_.begin(conn), wire::encode_response(answer.response, answer.encode_at, header.correlation_id));
+            const wire::ApiVersionsAnswer answer =
+                wire::answer_api_versions(wire::ListenerKind::Internal, header.api_version);
+            return inbound_.answer(
+                inbound_.begin(conn),
+                wire::encode_response(answer.response, answer.encode_at, header.correlation_id));
         }
         if (!wire::offers(wire::ListenerKind::Internal, header.api_key, header.api_version)) {
             return inbound_.close(conn, name + " is not offered by a controller");
         }
         switch (header.api_key) {
-            case wire::ApiKey::BrokerRegistration: return decide<wire::BrokerRegistrationRequest>(conn, *frame);
+            case wire::ApiKey::BrokerRegistration:
+                return decide<wire::BrokerRegistrationRequest>(conn, *frame);
             case wire::ApiKey::BrokerHeartbeat: return decide<wire::BrokerHeartbeatRequest>(conn, *frame);
             case wire::ApiKey::AlterPartition: return decide<wire::AlterPartitionRequest>(conn, *frame);
             case wire::ApiKey::CreateTopics: return decide<wire::CreateTopicsRequest>(conn, *frame);
@@ -101,7 +108,8 @@ private:
         if (!request) return inbound_.close(conn, request.error().message);
         const RequestId id = inbound_.begin(conn);
         const auto response = controller_->handle(now_, wall_ms_, *request);
-        inbound_.answer(id, wire::encode_response(response, frame.header.api_version, frame.header.correlation_id));
+        inbound_.answer(
+            id, wire::encode_response(response, frame.header.api_version, frame.header.correlation_id));
     }
 
     void queue_fetch(ConnId conn, const wire::RequestFrame& frame) {
@@ -125,7 +133,8 @@ private:
             auto& answer = topic.partitions.emplace_back();
             const bool urgent = read(fetch, answer);
             if (urgent || !answer.records->empty() || now_ >= fetch.expires) {
-                inbound_.answer(fetch.request, wire::encode_response(response, fetch.version, fetch.correlation_id));
+                inbound_.answer(fetch.request,
+                                wire::encode_response(response, fetch.version, fetch.correlation_id));
             } else {
                 fetches_.push_back(std::move(fetch));
             }
@@ -142,7 +151,8 @@ private:
     }
 
     /// True for an error or a divergence, which must not wait.
-    bool read(const MetadataFetch& fetch, wire::FetchResponse::FetchableTopicResponse::PartitionData& answer) {
+    bool read(const MetadataFetch& fetch,
+              wire::FetchResponse::FetchableTopicResponse::PartitionData& answer) {
         const auto& asked = fetch.fetch.topics[0].partitions[0];
         const PartitionLog& log = controller_->metadata_log();
         answer.partition_index = asked.partition;
@@ -154,7 +164,8 @@ private:
             answer.error_code = wire::ErrorCode::UnknownTopicOrPartition;
         } else if (asked.current_leader_epoch > controller_->controller_epoch()) {
             answer.error_code = wire::ErrorCode::UnknownLeaderEpoch;
-        } else if (asked.current_leader_epoch != kNoEpoch && asked.current_leader_epoch < controller_->controller_epoch()) {
+        } else if (asked.current_leader_epoch != kNoEpoch &&
+                   asked.current_leader_epoch < controller_->controller_epoch()) {
             answer.error_code = wire::ErrorCode::FencedLeaderEpoch;
         } else if (const auto common = divergence(asked.last_fetched_epoch, asked.fetch_offset)) {
             answer.diverging_epoch = {common->epoch, common->offset};
@@ -185,8 +196,8 @@ private:
 
 }  // namespace
 
-Result<std::unique_ptr<Server>> make_controller_server(Instant now, std::int64_t wall_ms, NodeConfig config, Storage& storage,
-                                                       Rng rng) {
+Result<std::unique_ptr<Server>> make_controller_server(Instant now, std::int64_t wall_ms, NodeConfig config,
+                                                       Storage& storage, Rng rng) {
     auto meta = load_meta_properties(storage, config, rng);
     if (!meta) return tl::make_unexpected(meta.error());
     config.cluster_id = meta->cluster_id;

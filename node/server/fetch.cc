@@ -19,11 +19,13 @@ BrokerId replica_of(const wire::FetchRequest& fetch, std::int16_t version) {
 
 }  // namespace
 
-void BrokerState::handle_fetch(const RequestId& id, const wire::RequestHeader& header, wire::FetchRequest request) {
+void BrokerState::handle_fetch(const RequestId& id, const wire::RequestHeader& header,
+                               wire::FetchRequest request) {
     FetchRead read = read_fetch(request, header.api_version, true);
     const bool enough = read.bytes >= static_cast<std::size_t>(std::max(request.min_bytes, 0));
     if (read.urgent || enough || request.max_wait_ms <= 0) {
-        return inbound.answer(id, wire::encode_response(read.response, header.api_version, header.correlation_id));
+        return inbound.answer(
+            id, wire::encode_response(read.response, header.api_version, header.correlation_id));
     }
     DelayedFetch delayed;
     delayed.request = id;
@@ -33,15 +35,18 @@ void BrokerState::handle_fetch(const RequestId& id, const wire::RequestHeader& h
     for (const auto& topic : request.topics) {
         const TopicImage* by_id = image.topic(topic.topic_id);
         for (const auto& asked : topic.partitions) {
-            const std::string& name = header.api_version >= kTopicIdsSince && by_id != nullptr ? by_id->name : topic.topic;
-            if (Partition* held = partition({name, asked.partition})) delayed.seen[{name, asked.partition}] = held->revision();
+            const std::string& name =
+                header.api_version >= kTopicIdsSince && by_id != nullptr ? by_id->name : topic.topic;
+            if (Partition* held = partition({name, asked.partition}))
+                delayed.seen[{name, asked.partition}] = held->revision();
         }
     }
     delayed.fetch = std::move(request);
     fetches.push_back(std::move(delayed));
 }
 
-BrokerState::FetchRead BrokerState::read_fetch(const wire::FetchRequest& fetch, std::int16_t version, bool update_state) {
+BrokerState::FetchRead BrokerState::read_fetch(const wire::FetchRequest& fetch, std::int16_t version,
+                                               bool update_state) {
     FetchRead read;
     const BrokerId replica = replica_of(fetch, version);
     std::size_t budget = static_cast<std::size_t>(std::max(fetch.max_bytes, 1));
@@ -57,7 +62,8 @@ BrokerState::FetchRead BrokerState::read_fetch(const wire::FetchRequest& fetch, 
             const TopicPartition name{by_id != nullptr ? by_id->name : asked_topic.topic, asked.partition};
             Partition* held = partition(name);
             FetchAnswer got;
-            const std::size_t limit = std::min(budget, static_cast<std::size_t>(std::max(asked.partition_max_bytes, 1)));
+            const std::size_t limit =
+                std::min(budget, static_cast<std::size_t>(std::max(asked.partition_max_bytes, 1)));
             if (version >= kTopicIdsSince && by_id == nullptr) {
                 got.error = wire::ErrorCode::UnknownTopicId;
             } else if (held == nullptr) {
@@ -66,7 +72,8 @@ BrokerState::FetchRead BrokerState::read_fetch(const wire::FetchRequest& fetch, 
             } else if (replica >= 0) {
                 FollowerFetch follower;
                 follower.replica = replica;
-                follower.broker_epoch = version >= kReplicaStateSince ? fetch.replica_state.replica_epoch : kUnknownBrokerEpoch;
+                follower.broker_epoch =
+                    version >= kReplicaStateSince ? fetch.replica_state.replica_epoch : kUnknownBrokerEpoch;
                 follower.current_leader_epoch = asked.current_leader_epoch;
                 follower.fetch_offset = asked.fetch_offset;
                 follower.last_fetched_epoch = asked.last_fetched_epoch;
@@ -93,7 +100,8 @@ BrokerState::FetchRead BrokerState::read_fetch(const wire::FetchRequest& fetch, 
 }
 
 void BrokerState::look_at_fetches() {
-    // Answering one may move a high watermark that another waits for; what it moved is seen at the next settle().
+    // Answering one may move a high watermark that another waits for; what it moved is seen at the next
+    // settle().
     std::vector<DelayedFetch> waiting = std::exchange(fetches, {});
     for (DelayedFetch& delayed : waiting) {
         if (!inbound.open(delayed.request)) continue;
@@ -108,7 +116,8 @@ void BrokerState::look_at_fetches() {
             FetchRead read = read_fetch(delayed.fetch, delayed.version, false);
             const bool enough = read.bytes >= static_cast<std::size_t>(std::max(delayed.fetch.min_bytes, 0));
             if (read.urgent || enough || now >= delayed.expires) {
-                inbound.answer(delayed.request, wire::encode_response(read.response, delayed.version, delayed.correlation_id));
+                inbound.answer(delayed.request,
+                               wire::encode_response(read.response, delayed.version, delayed.correlation_id));
                 continue;
             }
         }

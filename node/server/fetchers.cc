@@ -22,9 +22,9 @@ void BrokerState::run_fetchers() {
         followed.insert(position->leader);
         const BrokerImage* leader = image.broker(position->leader);
         if (leader == nullptr) continue;
-        const auto endpoint = std::find_if(leader->endpoints.begin(), leader->endpoints.end(), [this](const Endpoint& one) {
-            return one.listener == config.inter_broker_listener;
-        });
+        const auto endpoint = std::find_if(
+            leader->endpoints.begin(), leader->endpoints.end(),
+            [this](const Endpoint& one) { return one.listener == config.inter_broker_listener; });
         if (endpoint == leader->endpoints.end()) continue;
         Fetcher& fetcher = fetchers[position->leader];
         if (fetcher.channel && fetcher.endpoint == *endpoint) continue;
@@ -32,14 +32,15 @@ void BrokerState::run_fetchers() {
         fetcher.leader = position->leader;
         fetcher.endpoint = *endpoint;
         fetcher.channel = std::make_unique<Channel>(
-            outbox, fmt::format("broker-{}-fetcher-{}", config.node_id, position->leader), endpoint->host, endpoint->port,
-            kFetchTimeout);
+            outbox, fmt::format("broker-{}-fetcher-{}", config.node_id, position->leader), endpoint->host,
+            endpoint->port, kFetchTimeout);
     }
     for (auto fetcher = fetchers.begin(); fetcher != fetchers.end();) {
         if (!followed.contains(fetcher->first)) {
-            // Its fetch may hang at a process that is frozen or cut off; it must not be found hanging if that one leads
-            // again.
-            if (fetcher->second.channel) fetcher->second.channel->reset(now, "nothing here follows this broker any more");
+            // Its fetch may hang at a process that is frozen or cut off; it must not be found hanging if that
+            // one leads again.
+            if (fetcher->second.channel)
+                fetcher->second.channel->reset(now, "nothing here follows this broker any more");
             fetcher = fetchers.erase(fetcher);
             continue;
         }
@@ -56,7 +57,8 @@ void BrokerState::send_fetch(Fetcher& fetcher) {
     request.min_bytes = config.replica_fetch_min_bytes;
     request.max_bytes = kResponseMaxBytes;
     fetcher.asked.clear();
-    // All that have passed, also of partitions that follow somebody else by now: the deadline looks at what is left.
+    // All that have passed, also of partitions that follow somebody else by now: the deadline looks at what
+    // is left.
     std::erase_if(fetcher.backing_off, [this](const auto& entry) { return now >= entry.second; });
     for (const auto& [name, held] : partitions) {
         const auto position = held->fetch_position();
@@ -64,7 +66,8 @@ void BrokerState::send_fetch(Fetcher& fetcher) {
         if (fetcher.backing_off.contains(name)) continue;
         // Partitions come in the order of their topics.
         const Uuid& topic_id = held->id().topic_id;
-        if (request.topics.empty() || request.topics.back().topic_id != topic_id) request.topics.emplace_back().topic_id = topic_id;
+        if (request.topics.empty() || request.topics.back().topic_id != topic_id)
+            request.topics.emplace_back().topic_id = topic_id;
         auto& asked = request.topics.back().partitions.emplace_back();
         asked.partition = name.partition;
         asked.current_leader_epoch = position->leader_epoch;
@@ -77,12 +80,14 @@ void BrokerState::send_fetch(Fetcher& fetcher) {
     if (request.topics.empty()) return;
     const std::int32_t correlation = fetcher.channel->correlation_id() + 1;
     const BrokerId leader = fetcher.leader;
-    fetcher.channel->request(now, request, kInternalFetchVersion, [this, leader, correlation](Instant, const Result<BytesView>& frame) {
-        fetch_answered(leader, frame, correlation);
-    });
+    fetcher.channel->request(now, request, kInternalFetchVersion,
+                             [this, leader, correlation](Instant, const Result<BytesView>& frame) {
+                                 fetch_answered(leader, frame, correlation);
+                             });
 }
 
-void BrokerState::fetch_answered(BrokerId leader, const Result<BytesView>& frame, std::int32_t correlation_id) {
+void BrokerState::fetch_answered(BrokerId leader, const Result<BytesView>& frame,
+                                 std::int32_t correlation_id) {
     Fetcher& fetcher = fetchers.at(leader);
     const std::map<TopicPartition, FetchPosition> asked = std::exchange(fetcher.asked, {});
     const auto back_off = [&](const TopicPartition& name) {
@@ -92,11 +97,13 @@ void BrokerState::fetch_answered(BrokerId leader, const Result<BytesView>& frame
         outbox.info(fmt::format("fetch from broker {}: {}", leader, why));
         for (const auto& [name, position] : asked) back_off(name);
     };
-    // The channel paces reconnecting itself; a partition that may have moved meanwhile must not wait a second more.
+    // The channel paces reconnecting itself; a partition that may have moved meanwhile must not wait a second
+    // more.
     if (!frame) return outbox.info(fmt::format("fetch from broker {}: {}", leader, frame.error().message));
     auto response = wire::decode_response<wire::FetchResponse>(*frame, kInternalFetchVersion, correlation_id);
     if (!response) return back_off_all(response.error().message);
-    if (response->error_code != wire::ErrorCode::None) return back_off_all(wire::error_name(response->error_code));
+    if (response->error_code != wire::ErrorCode::None)
+        return back_off_all(wire::error_name(response->error_code));
     for (auto& topic : response->responses) {
         for (auto& got : topic.partitions) {
             const TopicImage* by_id = image.topic(topic.topic_id);

@@ -1,4 +1,5 @@
-// Connections that others opened. Answers go out in the order of the requests, whatever order they become known in.
+// Connections that others opened. Answers go out in the order of the requests, whatever order they become
+// known in.
 #pragma once
 
 #include <cstdint>

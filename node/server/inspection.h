@@ -1,4 +1,5 @@
-// A running server's state as the simulation's invariants read it. Every server that make_server returns is one too.
+// A running server's state as the simulation's invariants read it. Every server that make_server returns is
+// one too.
 #pragma once
 
 #include "base/partition.h"

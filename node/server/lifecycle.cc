@@ -1,4 +1,5 @@
-// A broker's life: register, catch up with metadata, be unfenced by heartbeats, and leave by controlled shutdown.
+// A broker's life: register, catch up with metadata, be unfenced by heartbeats, and leave by controlled
+// shutdown.
 #include <algorithm>
 
 #include "node/server/broker_state.h"
@@ -9,14 +10,16 @@ namespace {
 
 constexpr Duration kControllerTimeout = milliseconds(2000);
 constexpr Duration kForwardTimeout = milliseconds(30000);
-/// A registration refused because the old session lives is asked again this often, sooner where sessions are short.
+/// A registration refused because the old session lives is asked again this often, sooner where sessions are
+/// short.
 constexpr Duration kRegisterRetry = milliseconds(2000);
 /// Past this an unreachable controller no longer keeps a broker from stopping.
 constexpr Duration kShutdownPatience = milliseconds(30000);
 constexpr std::int16_t kRegistrationVersion = 4;
 constexpr std::int16_t kHeartbeatVersion = 1;
 
-Channel controller_channel(Outbox& outbox, const NodeConfig& config, std::string client_id, Duration timeout) {
+Channel controller_channel(Outbox& outbox, const NodeConfig& config, std::string client_id,
+                           Duration timeout) {
     return {outbox, std::move(client_id), config.controller.host, config.controller.port, timeout};
 }
 
@@ -28,9 +31,11 @@ BrokerState::BrokerState(NodeConfig config_, MetaProperties meta_, Storage& stor
       storage(storage_),
       rng(rng_),
       registration(controller_channel(outbox, config, std::to_string(config.node_id), kControllerTimeout)),
-      metadata(controller_channel(outbox, config, fmt::format("raft-client-{}", config.node_id), kControllerTimeout)),
+      metadata(controller_channel(outbox, config, fmt::format("raft-client-{}", config.node_id),
+                                  kControllerTimeout)),
       alter(controller_channel(outbox, config, std::to_string(config.node_id), kControllerTimeout)),
-      forwarding(controller_channel(outbox, config, fmt::format("{}-forwarding", config.node_id), kForwardTimeout)) {
+      forwarding(
+          controller_channel(outbox, config, fmt::format("{}-forwarding", config.node_id), kForwardTimeout)) {
     incarnation = rng.uuid();
 }
 
@@ -56,22 +61,25 @@ void BrokerState::send_registration() {
         request.listeners.push_back({endpoint.listener, endpoint.host, endpoint.port, 0});
     }
     const std::int32_t correlation = registration.correlation_id() + 1;
-    registration.request(now, request, kRegistrationVersion, [this, correlation](Instant, const Result<BytesView>& frame) {
-        next_register = now + std::min(kRegisterRetry, config.broker_session_timeout / 6);
-        if (!frame) return outbox.warn("registration: " + frame.error().message);
-        const auto response = wire::decode_response<wire::BrokerRegistrationResponse>(*frame, kRegistrationVersion, correlation);
-        if (!response) return outbox.error("registration: " + response.error().message);
-        if (response->error_code != wire::ErrorCode::None) {
-            return outbox.warn(fmt::format("Unable to register broker {} because the controller returned error {}",
-                                           config.node_id, wire::error_name(response->error_code)));
-        }
-        broker_epoch = response->broker_epoch;
-        phase = BrokerPhase::Starting;
-        next_heartbeat = now;
-        outbox.info(fmt::format("registered broker {} with epoch {}", config.node_id, broker_epoch));
-        drain_partition_events();
-        outbox.event(ServerEvent{ServerRegistered{broker_epoch}});
-    });
+    registration.request(
+        now, request, kRegistrationVersion, [this, correlation](Instant, const Result<BytesView>& frame) {
+            next_register = now + std::min(kRegisterRetry, config.broker_session_timeout / 6);
+            if (!frame) return outbox.warn("registration: " + frame.error().message);
+            const auto response = wire::decode_response<wire::BrokerRegistrationResponse>(
+                *frame, kRegistrationVersion, correlation);
+            if (!response) return outbox.error("registration: " + response.error().message);
+            if (response->error_code != wire::ErrorCode::None) {
+                return outbox.warn(
+                    fmt::format("Unable to register broker {} because the controller returned error {}",
+                                config.node_id, wire::error_name(response->error_code)));
+            }
+            broker_epoch = response->broker_epoch;
+            phase = BrokerPhase::Starting;
+            next_heartbeat = now;
+            outbox.info(fmt::format("registered broker {} with epoch {}", config.node_id, broker_epoch));
+            drain_partition_events();
+            outbox.event(ServerEvent{ServerRegistered{broker_epoch}});
+        });
 }
 
 void BrokerState::send_heartbeat() {
@@ -85,12 +93,14 @@ void BrokerState::send_heartbeat() {
     request.want_shut_down = phase == BrokerPhase::ShuttingDown;
     next_heartbeat = now + config.broker_heartbeat_interval;
     const std::int32_t correlation = registration.correlation_id() + 1;
-    registration.request(now, request, kHeartbeatVersion, [this, correlation](Instant, const Result<BytesView>& frame) {
-        if (!frame) return outbox.warn("heartbeat: " + frame.error().message);
-        const auto response = wire::decode_response<wire::BrokerHeartbeatResponse>(*frame, kHeartbeatVersion, correlation);
-        if (!response) return outbox.error("heartbeat: " + response.error().message);
-        heartbeat_answered(*response);
-    });
+    registration.request(
+        now, request, kHeartbeatVersion, [this, correlation](Instant, const Result<BytesView>& frame) {
+            if (!frame) return outbox.warn("heartbeat: " + frame.error().message);
+            const auto response =
+                wire::decode_response<wire::BrokerHeartbeatResponse>(*frame, kHeartbeatVersion, correlation);
+            if (!response) return outbox.error("heartbeat: " + response.error().message);
+            heartbeat_answered(*response);
+        });
 }
 
 void BrokerState::heartbeat_answered(const wire::BrokerHeartbeatResponse& response) {
@@ -133,7 +143,8 @@ void BrokerState::run_lifecycle() {
 void BrokerState::begin_shutdown() {
     if (phase == BrokerPhase::ShuttingDown || phase == BrokerPhase::Stopped) return;
     outbox.info("shutting down");
-    const bool orderly = config.controlled_shutdown && (phase == BrokerPhase::Running || phase == BrokerPhase::Starting);
+    const bool orderly =
+        config.controlled_shutdown && (phase == BrokerPhase::Running || phase == BrokerPhase::Starting);
     if (!orderly) return finish_shutdown(true);
     phase = BrokerPhase::ShuttingDown;
     shutdown_gives_up = now + kShutdownPatience;
@@ -160,9 +171,11 @@ void BrokerState::complete_stop() {
 
 Instant BrokerState::lifecycle_deadline() const {
     Instant next = std::min(shutdown_gives_up, std::min(next_isr_tick, next_checkpoint));
-    if (registration.idle()) next = std::min(next, phase == BrokerPhase::Registering ? next_register : next_heartbeat);
+    if (registration.idle())
+        next = std::min(next, phase == BrokerPhase::Registering ? next_register : next_heartbeat);
     if (metadata.idle()) next = std::min(next, next_metadata_fetch);
-    for (const Channel* channel : {&registration, &metadata, &alter, &forwarding}) next = std::min(next, channel->deadline());
+    for (const Channel* channel : {&registration, &metadata, &alter, &forwarding})
+        next = std::min(next, channel->deadline());
     return next;
 }
 

@@ -11,13 +11,15 @@
 
 namespace highwater::node {
 
-/// Opens what the data directory holds. `storage` outlives the server. Errors: IO, another node's directory, a
-/// malformed checkpoint.
-Result<std::unique_ptr<Server>> make_broker_server(Instant now, std::int64_t wall_ms, NodeConfig config, Storage& storage, Rng rng);
+/// Opens what the data directory holds. `storage` outlives the server. Errors: IO, another node's directory,
+/// a malformed checkpoint.
+Result<std::unique_ptr<Server>> make_broker_server(Instant now, std::int64_t wall_ms, NodeConfig config,
+                                                   Storage& storage, Rng rng);
 /// The same for a controller.
-Result<std::unique_ptr<Server>> make_controller_server(Instant now, std::int64_t wall_ms, NodeConfig config, Storage& storage,
-                                                       Rng rng);
+Result<std::unique_ptr<Server>> make_controller_server(Instant now, std::int64_t wall_ms, NodeConfig config,
+                                                       Storage& storage, Rng rng);
 /// Whichever process.roles says.
-Result<std::unique_ptr<Server>> make_server(Instant now, std::int64_t wall_ms, NodeConfig config, Storage& storage, Rng rng);
+Result<std::unique_ptr<Server>> make_server(Instant now, std::int64_t wall_ms, NodeConfig config,
+                                            Storage& storage, Rng rng);
 
 }  // namespace highwater::node

@@ -16,9 +16,9 @@ struct MetaProperties {
     Uuid directory_id;
 };
 
-/// Reads it, or creates it with a new directory id. The cluster id comes from the configuration, or from the file alone
-/// where the configuration has none. Errors: another cluster.id or node.id than the configuration's, no cluster id
-/// anywhere, malformed, IO.
+/// Reads it, or creates it with a new directory id. The cluster id comes from the configuration, or from the
+/// file alone where the configuration has none. Errors: another cluster.id or node.id than the
+/// configuration's, no cluster id anywhere, malformed, IO.
 Result<MetaProperties> load_meta_properties(Storage& storage, const NodeConfig& config, Rng& rng);
 
 }  // namespace highwater::node

@@ -1,4 +1,5 @@
-// The metadata log arrives by Fetch, is replayed into the image, and what changed is applied to the partitions.
+// The metadata log arrives by Fetch, is replayed into the image, and what changed is applied to the
+// partitions.
 #include <algorithm>
 #include <charconv>
 
@@ -38,14 +39,17 @@ void BrokerState::fetch_metadata() {
     const std::int32_t correlation = metadata.correlation_id() + 1;
     metadata.request(
         now, request, kInternalFetchVersion,
-        [this, correlation](Instant, const Result<BytesView>& frame) { metadata_fetched(frame, correlation); },
+        [this, correlation](Instant, const Result<BytesView>& frame) {
+            metadata_fetched(frame, correlation);
+        },
         kMetadataWait + milliseconds(2000));
 }
 
 void BrokerState::metadata_fetched(const Result<BytesView>& frame, std::int32_t correlation_id) {
     next_metadata_fetch = now + kMetadataRetry;
     if (!frame) return metadata_fetch_failed(frame.error().message);
-    const auto response = wire::decode_response<wire::FetchResponse>(*frame, kInternalFetchVersion, correlation_id);
+    const auto response =
+        wire::decode_response<wire::FetchResponse>(*frame, kInternalFetchVersion, correlation_id);
     if (!response) return metadata_fetch_failed(response.error().message);
     if (response->error_code != wire::ErrorCode::None) {
         return metadata_fetch_failed(wire::error_name(response->error_code));
@@ -54,7 +58,8 @@ void BrokerState::metadata_fetched(const Result<BytesView>& frame, std::int32_t 
         return metadata_fetch_failed("the answer has not one partition");
     }
     const auto& answer = response->responses[0].partitions[0];
-    if (answer.error_code == wire::ErrorCode::FencedLeaderEpoch || answer.error_code == wire::ErrorCode::UnknownLeaderEpoch) {
+    if (answer.error_code == wire::ErrorCode::FencedLeaderEpoch ||
+        answer.error_code == wire::ErrorCode::UnknownLeaderEpoch) {
         metadata_leader_epoch = kNoEpoch;  // the controller restarted; its log says the new epoch
     }
     if (answer.error_code != wire::ErrorCode::None) {
@@ -83,8 +88,8 @@ void BrokerState::apply_metadata_bytes(const Bytes& bytes) {
         return finish_shutdown(false);
     }
     if (!batches->empty()) metadata_last_epoch = metadata_leader_epoch = batches->back().header.leader_epoch;
-    // What the log says of the time before this registration must not make anybody lead again: wait for the record of
-    // this very incarnation.
+    // What the log says of the time before this registration must not make anybody lead again: wait for the
+    // record of this very incarnation.
     const BrokerImage* self = image.broker(config.node_id);
     const bool current = self != nullptr && self->epoch == broker_epoch;
     if (current && image.end_offset() > before) apply_image();
@@ -113,18 +118,22 @@ Status BrokerState::claim_directory(const TopicImage& topic, const TopicPartitio
     const auto found = storage.read_file(path);
     if (!found) return tl::make_unexpected(found.error());
     const std::string expected = fmt::format("version: 0\ntopic_id: {}\n", topic.id.to_string());
-    if (!found->has_value()) return storage.replace_file(path, as_bytes_view(expected), Durability::OsDecides);
+    if (!found->has_value())
+        return storage.replace_file(path, as_bytes_view(expected), Durability::OsDecides);
     std::string_view text = as_text(**found);
     if (text.ends_with('\n')) text.remove_suffix(1);
     if (text == std::string_view(expected).substr(0, expected.size() - 1)) return {};
     constexpr std::string_view kTopicId = "topic_id: ";
     const std::size_t at = text.find(kTopicId);
     return failure(fmt::format("partition.metadata says topic id {}, the cluster says {}",
-                               at == std::string_view::npos ? "nothing" : text.substr(at + kTopicId.size()), topic.id.to_string()));
+                               at == std::string_view::npos ? "nothing" : text.substr(at + kTopicId.size()),
+                               topic.id.to_string()));
 }
 
-Result<std::unique_ptr<Partition>> BrokerState::open_partition(const TopicImage& topic, const TopicPartition& name) {
-    if (const Status claimed = claim_directory(topic, name); !claimed) return tl::make_unexpected(claimed.error());
+Result<std::unique_ptr<Partition>> BrokerState::open_partition(const TopicImage& topic,
+                                                               const TopicPartition& name) {
+    if (const Status claimed = claim_directory(topic, name); !claimed)
+        return tl::make_unexpected(claimed.error());
     auto log = PartitionLog::open(storage, name.to_string());
     if (!log) return tl::make_unexpected(log.error());
     const auto saved = loaded_checkpoint.find(name);
@@ -134,24 +143,28 @@ Result<std::unique_ptr<Partition>> BrokerState::open_partition(const TopicImage&
     settings.replica_lag_time_max = config.replica_lag_time_max;
     settings.min_insync_replicas = min_isr_of(topic);
     settings.bugs = config.bugs;
-    outbox.info(fmt::format("{}: log end offset {}, checkpointed high watermark {}{}", name.to_string(), (*log)->log_end_offset(),
-                            high_watermark, (*log)->recovered_cut_bytes() == 0
-                                                ? ""
-                                                : fmt::format(", {} bytes cut from its end", (*log)->recovered_cut_bytes())));
-    return std::make_unique<Partition>(TopicIdPartition{topic.id, topic.name, name.partition}, settings, std::move(*log),
-                                       high_watermark, view);
+    outbox.info(fmt::format("{}: log end offset {}, checkpointed high watermark {}{}", name.to_string(),
+                            (*log)->log_end_offset(), high_watermark,
+                            (*log)->recovered_cut_bytes() == 0
+                                ? ""
+                                : fmt::format(", {} bytes cut from its end", (*log)->recovered_cut_bytes())));
+    return std::make_unique<Partition>(TopicIdPartition{topic.id, topic.name, name.partition}, settings,
+                                       std::move(*log), high_watermark, view);
 }
 
 void BrokerState::apply_partition(const TopicImage& topic, std::int32_t index) {
     const PartitionImage& registered = topic.partitions.at(index);
     const TopicPartition name{topic.name, index};
-    if (std::find(registered.replicas.begin(), registered.replicas.end(), config.node_id) == registered.replicas.end()) return;
+    if (std::find(registered.replicas.begin(), registered.replicas.end(), config.node_id) ==
+        registered.replicas.end())
+        return;
     Partition* held = partition(name);
     if (held == nullptr) {
         auto opened = open_partition(topic, name);
         if (!opened) {
             const std::string& why = opened.error().message;
-            if (std::exchange(unopened[name], why) != why) outbox.error(fmt::format("{}: {}", name.to_string(), why));
+            if (std::exchange(unopened[name], why) != why)
+                outbox.error(fmt::format("{}: {}", name.to_string(), why));
             return;
         }
         unopened.erase(name);

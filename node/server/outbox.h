@@ -13,9 +13,13 @@ namespace highwater::node {
 class Outbox {
 public:
     void event(Event event) { ready_.events.push_back(std::move(event)); }
-    void file(std::string path, std::string content) { ready_.files.push_back({std::move(path), std::move(content)}); }
+    void file(std::string path, std::string content) {
+        ready_.files.push_back({std::move(path), std::move(content)});
+    }
     void send(ConnId conn, Bytes payload) { ready_.network.emplace_back(Send{conn, std::move(payload)}); }
-    void close(ConnId conn, std::string reason) { ready_.network.emplace_back(Close{conn, std::move(reason)}); }
+    void close(ConnId conn, std::string reason) {
+        ready_.network.emplace_back(Close{conn, std::move(reason)});
+    }
     ConnId open(std::string host, std::uint16_t port) {
         const ConnId conn = next_conn_;
         next_conn_ += 2;  // odd: the server's own

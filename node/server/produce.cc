@@ -32,7 +32,8 @@ wire::ErrorCode first_error(const wire::ProduceResponse& response) {
 
 }  // namespace
 
-void BrokerState::handle_produce(const RequestId& id, const wire::RequestHeader& header, const wire::ProduceRequest& request) {
+void BrokerState::handle_produce(const RequestId& id, const wire::RequestHeader& header,
+                                 const wire::ProduceRequest& request) {
     DelayedProduce produce;
     produce.request = id;
     produce.version = header.api_version;
@@ -51,8 +52,9 @@ void BrokerState::handle_produce(const RequestId& id, const wire::RequestHeader&
             if (bad_acks) {
                 answer.error_code = wire::ErrorCode::InvalidRequiredAcks;
             } else if (held == nullptr) {
-                answer.error_code = image.partition(name) == nullptr ? wire::ErrorCode::UnknownTopicOrPartition
-                                                                     : wire::ErrorCode::NotLeaderOrFollower;
+                answer.error_code = image.partition(name) == nullptr
+                                        ? wire::ErrorCode::UnknownTopicOrPartition
+                                        : wire::ErrorCode::NotLeaderOrFollower;
             } else {
                 answer.error_code = check_records(asked.records, config.message_max_bytes);
             }
@@ -78,18 +80,20 @@ void BrokerState::handle_produce(const RequestId& id, const wire::RequestHeader&
 }
 
 void BrokerState::answer_produce(DelayedProduce& produce) {
-    inbound.answer(produce.request, wire::encode_response(produce.response, produce.version, produce.correlation_id));
+    inbound.answer(produce.request,
+                   wire::encode_response(produce.response, produce.version, produce.correlation_id));
 }
 
 void BrokerState::finish_produces() {
     for (auto& [name, held] : partitions) {
         for (const FinishedProduce& finished : held->take_finished()) {
             for (DelayedProduce& produce : produces) {
-                const auto waiting = std::find_if(produce.waiting.begin(), produce.waiting.end(), [&](const auto& one) {
-                    return one.partition == name && one.ticket == finished.ticket;
-                });
+                const auto waiting = std::find_if(
+                    produce.waiting.begin(), produce.waiting.end(),
+                    [&](const auto& one) { return one.partition == name && one.ticket == finished.ticket; });
                 if (waiting == produce.waiting.end()) continue;
-                auto& answer = produce.response.responses[waiting->topic_index].partition_responses[waiting->partition_index];
+                auto& answer = produce.response.responses[waiting->topic_index]
+                                   .partition_responses[waiting->partition_index];
                 answer.error_code = finished.error;
                 answer.base_offset = finished.base_offset;
                 produce.waiting.erase(waiting);
@@ -110,7 +114,8 @@ void BrokerState::expire_produces() {
             Partition* held = partition(one.partition);
             if (held == nullptr || !held->abandon(one.ticket)) return false;
             // The record stays and may still be committed: the client must not take this for a refusal.
-            auto& answer = produce.response.responses[one.topic_index].partition_responses[one.partition_index];
+            auto& answer =
+                produce.response.responses[one.topic_index].partition_responses[one.partition_index];
             answer.error_code = wire::ErrorCode::RequestTimedOut;
             return true;
         });

@@ -16,12 +16,15 @@ void BrokerState::handle_frame(ConnId conn, const Bytes& payload) {
     if (!frame) return inbound.close(conn, frame.error().message);
     const wire::RequestHeader& header = frame->header;
     if (header.api_key == wire::ApiKey::ApiVersions) {
-        const wire::ApiVersionsAnswer answer = wire::answer_api_versions(inbound.kind(conn), header.api_version);
-        return inbound.answer(inbound.begin(conn), wire::encode_response(answer.response, answer.encode_at, header.correlation_id));
+        const wire::ApiVersionsAnswer answer =
+            wire::answer_api_versions(inbound.kind(conn), header.api_version);
+        return inbound.answer(inbound.begin(conn), wire::encode_response(answer.response, answer.encode_at,
+                                                                         header.correlation_id));
     }
     const std::string name = fmt::format("{} v{}", wire::api_name(header.api_key), header.api_version);
     if (!wire::offers(inbound.kind(conn), header.api_key, header.api_version)) {
-        return inbound.close(conn, fmt::format("{} is not offered on listener {}", name, inbound.listener(conn)));
+        return inbound.close(conn,
+                             fmt::format("{} is not offered on listener {}", name, inbound.listener(conn)));
     }
     // Decodes the body, then hands it on; a body that cannot be decoded closes the connection.
     const auto with_body = [&]<class Request>(std::type_identity<Request>, auto handle) {
@@ -31,13 +34,15 @@ void BrokerState::handle_frame(ConnId conn, const Bytes& payload) {
     };
     switch (header.api_key) {
         case wire::ApiKey::Produce:
-            return with_body(std::type_identity<wire::ProduceRequest>{}, [&](const RequestId& id, wire::ProduceRequest request) {
-                handle_produce(id, header, request);
-            });
+            return with_body(std::type_identity<wire::ProduceRequest>{},
+                             [&](const RequestId& id, wire::ProduceRequest request) {
+                                 handle_produce(id, header, request);
+                             });
         case wire::ApiKey::Fetch:
-            return with_body(std::type_identity<wire::FetchRequest>{}, [&](const RequestId& id, wire::FetchRequest request) {
-                handle_fetch(id, header, std::move(request));
-            });
+            return with_body(std::type_identity<wire::FetchRequest>{},
+                             [&](const RequestId& id, wire::FetchRequest request) {
+                                 handle_fetch(id, header, std::move(request));
+                             });
         case wire::ApiKey::ListOffsets:
             return with_body(std::type_identity<wire::ListOffsetsRequest>{},
                              [&](const RequestId& id, const wire::ListOffsetsRequest& request) {
@@ -49,17 +54,18 @@ void BrokerState::handle_frame(ConnId conn, const Bytes& payload) {
                                  handle_metadata(id, header, request, inbound.listener(conn));
                              });
         case wire::ApiKey::CreateTopics:
-            return with_body(std::type_identity<wire::CreateTopicsRequest>{},
-                             [&](const RequestId& id, wire::CreateTopicsRequest request) {
-                                 forwards.push_back({id, header.api_version, header.correlation_id, std::move(request)});
-                                 forward_next();
-                             });
+            return with_body(
+                std::type_identity<wire::CreateTopicsRequest>{},
+                [&](const RequestId& id, wire::CreateTopicsRequest request) {
+                    forwards.push_back({id, header.api_version, header.correlation_id, std::move(request)});
+                    forward_next();
+                });
         default: return inbound.close(conn, name + " is not for brokers");
     }
 }
 
-void BrokerState::handle_metadata(const RequestId& id, const wire::RequestHeader& header, const wire::MetadataRequest& request,
-                                  const std::string& listener) {
+void BrokerState::handle_metadata(const RequestId& id, const wire::RequestHeader& header,
+                                  const wire::MetadataRequest& request, const std::string& listener) {
     wire::MetadataResponse response;
     response.cluster_id = config.cluster_id.to_string();
     response.controller_id = config.controller.id;
@@ -67,7 +73,8 @@ void BrokerState::handle_metadata(const RequestId& id, const wire::RequestHeader
         if (broker.fenced) continue;
         for (const Endpoint& endpoint : broker.endpoints) {
             // Each listener leads to its own kind: a client of DIRECT is sent to DIRECT addresses.
-            if (endpoint.listener == listener) response.brokers.push_back({broker_id, endpoint.host, endpoint.port, std::nullopt});
+            if (endpoint.listener == listener)
+                response.brokers.push_back({broker_id, endpoint.host, endpoint.port, std::nullopt});
         }
     }
     std::vector<std::string> names;
@@ -116,11 +123,13 @@ void BrokerState::handle_list_offsets(const RequestId& id, const wire::RequestHe
             const TopicPartition name{asked_topic.name, asked.partition_index};
             const Partition* held = partition(name);
             if (held == nullptr) {
-                answer.error_code = image.partition(name) == nullptr ? wire::ErrorCode::UnknownTopicOrPartition
-                                                                     : wire::ErrorCode::NotLeaderOrFollower;
+                answer.error_code = image.partition(name) == nullptr
+                                        ? wire::ErrorCode::UnknownTopicOrPartition
+                                        : wire::ErrorCode::NotLeaderOrFollower;
                 continue;
             }
-            const auto listed = held->list_offset(asked.timestamp, request.replica_id, asked.current_leader_epoch);
+            const auto listed =
+                held->list_offset(asked.timestamp, request.replica_id, asked.current_leader_epoch);
             answer.error_code = listed.error;
             answer.offset = listed.offset;
             answer.leader_epoch = listed.leader_epoch;
@@ -134,24 +143,28 @@ void BrokerState::forward_next() {
     if (forwards.empty() || !forwarding.idle()) return;
     const std::int32_t correlation = forwarding.correlation_id() + 1;
     const std::int16_t version = forwards.front().version;
-    forwarding.request(now, forwards.front().body, version, [this, correlation, version](Instant, const Result<BytesView>& frame) {
-        const QueuedForward forward = std::move(forwards.front());
-        forwards.erase(forwards.begin());
-        auto response = frame ? wire::decode_response<wire::CreateTopicsResponse>(*frame, version, correlation)
-                              : Result<wire::CreateTopicsResponse>(tl::make_unexpected(frame.error()));
-        if (!response) {
-            outbox.warn("CreateTopics: " + response.error().message);
-            response = wire::CreateTopicsResponse{};
-            for (const auto& topic : forward.body.topics) {
-                auto& answer = response->topics.emplace_back();
-                answer.name = topic.name;
-                answer.error_code = wire::ErrorCode::RequestTimedOut;
-                answer.error_message = "the controller did not answer";
-            }
-        }
-        inbound.answer(forward.request, wire::encode_response(*response, version, forward.correlation_id));
-        forward_next();
-    });
+    forwarding.request(now, forwards.front().body, version,
+                       [this, correlation, version](Instant, const Result<BytesView>& frame) {
+                           const QueuedForward forward = std::move(forwards.front());
+                           forwards.erase(forwards.begin());
+                           auto response =
+                               frame ? wire::decode_response<wire::CreateTopicsResponse>(*frame, version,
+                                                                                         correlation)
+                                     : Result<wire::CreateTopicsResponse>(tl::make_unexpected(frame.error()));
+                           if (!response) {
+                               outbox.warn("CreateTopics: " + response.error().message);
+                               response = wire::CreateTopicsResponse{};
+                               for (const auto& topic : forward.body.topics) {
+                                   auto& answer = response->topics.emplace_back();
+                                   answer.name = topic.name;
+                                   answer.error_code = wire::ErrorCode::RequestTimedOut;
+                                   answer.error_message = "the controller did not answer";
+                               }
+                           }
+                           inbound.answer(forward.request,
+                                          wire::encode_response(*response, version, forward.correlation_id));
+                           forward_next();
+                       });
 }
 
 }  // namespace highwater::node

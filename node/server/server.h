@@ -1,5 +1,5 @@
-// A whole broker or controller as one sans-IO object. A shell (node/broker) or a simulation feeds inputs, takes the
-// Ready and performs it in the order of its fields:
+// A whole broker or controller as one sans-IO object. A shell (node/broker) or a simulation feeds inputs,
+// takes the Ready and performs it in the order of its fields:
 //   1. events       written to the trace with write(2)            (a killed process loses no evidence)
 //   2. files        checkpoints                                   (Storage::replace_file)
 //   3. opens, sends, closes                                       (network)
@@ -22,10 +22,12 @@
 
 namespace highwater::node {
 
-/// A connection, numbered by whoever opened it: the shell numbers accepted ones (even), the server its own (odd).
+/// A connection, numbered by whoever opened it: the shell numbers accepted ones (even), the server its own
+/// (odd).
 using ConnId = std::uint64_t;
 
-// -- inputs -----------------------------------------------------------------------------------------------------------
+// -- inputs
+// -----------------------------------------------------------------------------------------------------------
 struct Accepted {
     ConnId conn = 0;
     std::string listener;  // "INTERNAL", "CLIENT", "DIRECT", "CONTROLLER"
@@ -49,7 +51,8 @@ struct Tick {};
 struct StopRequested {};
 using Input = std::variant<Accepted, Connected, Disconnected, FrameReceived, Tick, StopRequested>;
 
-// -- outputs ----------------------------------------------------------------------------------------------------------
+// -- outputs
+// ----------------------------------------------------------------------------------------------------------
 struct ServerStarted {
     std::string role;  // "broker", "controller"
     Uuid incarnation;

@@ -72,7 +72,8 @@ protected:
     }
     template <class Response>
     void answer(const Asked& to, const Response& response) {
-        step(node::FrameReceived{to.conn, wire::encode_response(response, to.header.api_version, to.header.correlation_id)});
+        step(node::FrameReceived{
+            to.conn, wire::encode_response(response, to.header.api_version, to.header.correlation_id)});
     }
     void register_at(BrokerEpoch epoch) {
         wire::BrokerRegistrationResponse response;
@@ -144,7 +145,9 @@ TEST_F(BrokerAlone, AFencedMetadataEpochIsAskedAgainWithoutOneButWithWhereTheLog
     spec.records.push_back(record);
     answer(await(ApiKey::Fetch), metadata(wire::encode_batch(spec)));
     const auto partition_of = [](const Asked& one) {
-        return wire::decode<wire::FetchRequest>(one.body, one.header.api_version)->topics.at(0).partitions.at(0);
+        return wire::decode<wire::FetchRequest>(one.body, one.header.api_version)
+            ->topics.at(0)
+            .partitions.at(0);
     };
     const Asked second = await(ApiKey::Fetch);
     EXPECT_EQ(partition_of(second).current_leader_epoch, 3);
@@ -165,7 +168,8 @@ TEST_F(BrokerAlone, AHeartbeatThatIsRefusedForAnotherReasonIsTold) {
 
 TEST_F(BrokerAlone, AStaleBrokerEpochRegistersANewIncarnation) {
     const Asked first = await(ApiKey::BrokerRegistration);
-    const auto first_body = wire::decode<wire::BrokerRegistrationRequest>(first.body, first.header.api_version);
+    const auto first_body =
+        wire::decode<wire::BrokerRegistrationRequest>(first.body, first.header.api_version);
     ASSERT_TRUE(first_body);
     wire::BrokerRegistrationResponse response;
     response.broker_epoch = 7;
@@ -174,7 +178,8 @@ TEST_F(BrokerAlone, AStaleBrokerEpochRegistersANewIncarnation) {
     stale.error_code = ErrorCode::StaleBrokerEpoch;
     answer(await(ApiKey::BrokerHeartbeat), stale);
     const Asked second = await(ApiKey::BrokerRegistration);
-    const auto second_body = wire::decode<wire::BrokerRegistrationRequest>(second.body, second.header.api_version);
+    const auto second_body =
+        wire::decode<wire::BrokerRegistrationRequest>(second.body, second.header.api_version);
     ASSERT_TRUE(second_body);
     EXPECT_NE(first_body->incarnation_id, second_body->incarnation_id);
 }

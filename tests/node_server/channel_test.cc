@@ -12,16 +12,19 @@ namespace {
 class ChannelTest : public ::testing::Test {
 protected:
     void ask(Instant at, std::string tag = "") {
-        channel.request(at, wire::BrokerHeartbeatRequest{}, 1, [this, tag](Instant, const Result<BytesView>& frame) {
-            outcomes.push_back(tag + (frame ? "answered" : frame.error().message));
-        });
+        channel.request(at, wire::BrokerHeartbeatRequest{}, 1,
+                        [this, tag](Instant, const Result<BytesView>& frame) {
+                            outcomes.push_back(tag + (frame ? "answered" : frame.error().message));
+                        });
     }
     /// "open 1", "send 1", "close 1" since the last call.
     std::vector<std::string> network() {
         std::vector<std::string> actions;
         for (const NetworkAction& action : outbox.take().network) {
             actions.push_back(std::visit(
-                overloaded{[](const Open& open) { return fmt::format("open {} {}:{}", open.conn, open.host, open.port); },
+                overloaded{[](const Open& open) {
+                               return fmt::format("open {} {}:{}", open.conn, open.host, open.port);
+                           },
                            [](const Send& send) { return fmt::format("send {}", send.conn); },
                            [](const Close& close) { return fmt::format("close {}", close.conn); }},
                 action));
@@ -86,7 +89,8 @@ TEST_F(ChannelTest, ATimeoutClosesSoThatALateAnswerCannotBeMistaken) {
     channel.tick(now + milliseconds(2000));
     EXPECT_EQ(outcomes, (Actions{"request timed out"}));
     EXPECT_EQ(network(), (Actions{"close 1"}));
-    EXPECT_FALSE(channel.frame(now + milliseconds(2001), 1, Bytes{1})) << "the old connection is not this channel's any more";
+    EXPECT_FALSE(channel.frame(now + milliseconds(2001), 1, Bytes{1}))
+        << "the old connection is not this channel's any more";
 }
 
 TEST_F(ChannelTest, ARequestThatFindsNoConnectionTimesOutToo) {

@@ -40,10 +40,12 @@ std::string Cluster::properties(BrokerId id) const {
     Settings all = {
         {"process.roles", controller ? "controller" : "broker"},
         {"node.id", std::to_string(id)},
-        {"controller.quorum.voters", fmt::format("{}@{}:{}", kController, host_of(kController), kPorts.at("CONTROLLER"))},
+        {"controller.quorum.voters",
+         fmt::format("{}@{}:{}", kController, host_of(kController), kPorts.at("CONTROLLER"))},
         {"controller.listener.names", "CONTROLLER"},
         {"inter.broker.listener.name", "INTERNAL"},
-        {"listeners", controller ? endpoints_of(id, {"CONTROLLER"}) : endpoints_of(id, {"INTERNAL", "CLIENT", "DIRECT"})},
+        {"listeners",
+         controller ? endpoints_of(id, {"CONTROLLER"}) : endpoints_of(id, {"INTERNAL", "CLIENT", "DIRECT"})},
         {"log.dirs", "data"},
         {"highwater.cluster.id", "Yag0zed1TaqtJD_IdOE8Ag"},
         {"broker.session.timeout.ms", "3000"},
@@ -93,7 +95,8 @@ void Cluster::terminate(BrokerId id) {
     settle();
 }
 
-// -- time -------------------------------------------------------------------------------------------------------------
+// -- time
+// -----------------------------------------------------------------------------------------------------------
 
 void Cluster::settle() {
     constexpr int kMostSteps = 100'000;
@@ -142,14 +145,16 @@ bool Cluster::run_until(const std::function<bool()>& condition, Duration limit) 
     return true;
 }
 
-// -- one step ---------------------------------------------------------------------------------------------------------
+// -- one step
+// ---------------------------------------------------------------------------------------------------------
 
 void Cluster::step(BrokerId id, const node::Input& input) {
     Node& node = nodes_.at(id);
     if (const auto* frame = std::get_if<node::FrameReceived>(&input)) {
         const auto header = wire::decode_request_header(frame->payload);
         if (frame->conn % 2 == 0 && header) {
-            node.requests.insert(fmt::format("{} v{} by {}", wire::api_name(header->header.api_key), header->header.api_version,
+            node.requests.insert(fmt::format("{} v{} by {}", wire::api_name(header->header.api_key),
+                                             header->header.api_version,
                                              header->header.client_id.value_or("nobody")));
         }
     }
@@ -158,7 +163,8 @@ void Cluster::step(BrokerId id, const node::Input& input) {
     for (node::Event& event : ready.events) node.events.push_back(std::move(event));
     for (std::string& line : ready.log) node.log.push_back(std::move(line));
     for (const node::WriteFile& file : ready.files) {
-        const Status written = node.storage.replace_file(file.path, as_bytes_view(file.content), node::Durability::Flushed);
+        const Status written =
+            node.storage.replace_file(file.path, as_bytes_view(file.content), node::Durability::Flushed);
         ASSERT_TRUE(written) << written.error().message;
     }
     for (const node::NetworkAction& action : ready.network) perform(id, action);
@@ -212,7 +218,8 @@ void Cluster::sever(const End& end, const std::string& reason) {
     deliver(peer, node::Disconnected{peer.second, reason});
 }
 
-// -- clients ----------------------------------------------------------------------------------------------------------
+// -- clients
+// ----------------------------------------------------------------------------------------------------------
 
 ConnId Cluster::connect(BrokerId id, const std::string& listener) {
     const ConnId client = next_client_++;

@@ -1,7 +1,7 @@
-// One controller and some brokers in one thread, with virtual time and a network without delay: what a server wants
-// sent is the other's next input. A process can be frozen (its inputs wait), killed and started again on what it had on
-// disk. After everything due at an instant was done, each server's deadline must lie in the future, or a shell would
-// spin.
+// One controller and some brokers in one thread, with virtual time and a network without delay: what a server
+// wants sent is the other's next input. A process can be frozen (its inputs wait), killed and started again
+// on what it had on disk. After everything due at an instant was done, each server's deadline must lie in the
+// future, or a shell would spin.
 #pragma once
 
 #include <deque>
@@ -89,13 +89,16 @@ public:
                     if (const auto* fact = std::get_if<Fact>(of_controller)) found.push_back(*fact);
                 }
             } else if constexpr (std::is_constructible_v<node::ServerEvent, Fact>) {
-                if (const auto* fact = std::get_if<Fact>(&std::get<node::ServerEvent>(event))) found.push_back(*fact);
+                if (const auto* fact = std::get_if<Fact>(&std::get<node::ServerEvent>(event)))
+                    found.push_back(*fact);
             }
         }
         return found;
     }
     /// Requests that arrived at `id`, as "Fetch by broker-2-fetcher-1".
-    [[nodiscard]] const std::set<std::string>& requests_seen(BrokerId id) const { return nodes_.at(id).requests; }
+    [[nodiscard]] const std::set<std::string>& requests_seen(BrokerId id) const {
+        return nodes_.at(id).requests;
+    }
 
 private:
     struct Node {

@@ -86,9 +86,11 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"Unknown", "replica.lag.max.ms=1", "server.properties:7: unknown key replica.lag.max.ms"},
         Mistake{"NoEquals", "node.id", "server.properties:7: 'node.id' is not key=value"},
         Mistake{"NoNumber", "num.partitions=three", "server.properties:7: num.partitions is no whole number"},
-        Mistake{"TrailingText", "num.partitions=3x", "server.properties:7: num.partitions is no whole number"},
+        Mistake{"TrailingText", "num.partitions=3x",
+                "server.properties:7: num.partitions is no whole number"},
         Mistake{"Empty", "num.partitions=", "server.properties:7: num.partitions is no whole number"},
-        Mistake{"TooLow", "min.insync.replicas=0", "server.properties:7: min.insync.replicas is 0, not in 1 to 2147483647"},
+        Mistake{"TooLow", "min.insync.replicas=0",
+                "server.properties:7: min.insync.replicas is 0, not in 1 to 2147483647"},
         Mistake{"Beyond64Bits", "broker.session.timeout.ms=99999999999999999999",
                 "server.properties:7: broker.session.timeout.ms is no whole number"},
         Mistake{"Flag", "unclean.leader.election.enable=yes",
@@ -101,19 +103,22 @@ INSTANTIATE_TEST_SUITE_P(
                 "server.properties:7: controller.quorum.voters names 2 voters; one controller is supported"},
         Mistake{"Voter", "controller.quorum.voters=c100:19094",
                 "server.properties:7: controller.quorum.voters 'c100:19094' is not id@host:port"},
-        Mistake{"Listener", "listeners=127.0.0.1:1", "server.properties:7: listeners '127.0.0.1:1' is not NAME://host:port"},
+        Mistake{"Listener", "listeners=127.0.0.1:1",
+                "server.properties:7: listeners '127.0.0.1:1' is not NAME://host:port"},
         Mistake{"Port", "listeners=INTERNAL://h:70000",
                 "server.properties:7: listeners 'INTERNAL://h:70000': the port is 70000, not in 1 to 65535"},
         Mistake{"TwoListenersOfAName", "listeners=INTERNAL://h:1,INTERNAL://h:2",
                 "server.properties:7: listeners names INTERNAL twice"},
-        Mistake{"Security", "listener.security.protocol.map=CLIENT:SSL",
-                "server.properties:7: listener.security.protocol.map 'CLIENT:SSL': only PLAINTEXT is supported"},
+        Mistake{
+            "Security", "listener.security.protocol.map=CLIENT:SSL",
+            "server.properties:7: listener.security.protocol.map 'CLIENT:SSL': only PLAINTEXT is supported"},
         Mistake{"NoInterBrokerListener", "inter.broker.listener.name=PEERS",
                 "server.properties:7: inter.broker.listener.name is PEERS, but listeners has no PEERS"},
         Mistake{"AdvertisedOnly", "advertised.listeners=INTERNAL://b1:1,OTHER://b1:2",
                 "server.properties:7: advertised.listeners names OTHER, but listeners has no OTHER"},
         Mistake{"InternalNotAdvertised", "advertised.listeners=CLIENT://b1:1",
-                "server.properties:7: advertised.listeners has no INTERNAL, where the other brokers look for this one"},
+                "server.properties:7: advertised.listeners has no INTERNAL, where the other brokers look for "
+                "this one"},
         Mistake{"VoterIsABroker", "controller.quorum.voters=1@c100:19094",
                 "server.properties:7: controller.quorum.voters names node 1, which is this broker"},
         Mistake{"ClusterId", "highwater.cluster.id=short",
@@ -121,7 +126,8 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& mistake) { return mistake.param.name; });
 
 TEST(Config, AKeyThatIsMissing) {
-    for (const std::string key : {"process.roles", "node.id", "controller.quorum.voters", "listeners", "log.dirs"}) {
+    for (const std::string key :
+         {"process.roles", "node.id", "controller.quorum.voters", "listeners", "log.dirs"}) {
         std::string text = kBroker;
         const std::size_t at = text.find(key + "=");
         text.insert(at, "#");
@@ -136,8 +142,9 @@ TEST(Config, AControllerIsTheVoterItNames) {
         "process.roles=controller\nnode.id=101\ncontroller.quorum.voters=100@c100:19094\n"
         "listeners=CONTROLLER://127.1.101.101:19094\nlog.dirs=/data/101\n");
     ASSERT_FALSE(config);
-    EXPECT_EQ(config.error().message,
-              "server.properties:3: controller.quorum.voters names node 100, but this controller is node 101");
+    EXPECT_EQ(
+        config.error().message,
+        "server.properties:3: controller.quorum.voters names node 100, but this controller is node 101");
 }
 
 TEST(Config, AnUnknownBugTellsThoseThatExist) {

@@ -8,9 +8,9 @@
 namespace highwater::test {
 namespace {
 
-using wire::ErrorCode;
 using node::kClusterMetadataTopicId;
 using node::kInternalFetchVersion;
+using wire::ErrorCode;
 
 class MetadataLog : public ::testing::Test {
 protected:
@@ -30,7 +30,8 @@ protected:
         return request;
     }
     wire::FetchResponse::FetchableTopicResponse::PartitionData ask(const wire::FetchRequest& request) {
-        const auto answer = cluster.ask<wire::FetchResponse>(kController, request, kInternalFetchVersion, "CONTROLLER");
+        const auto answer =
+            cluster.ask<wire::FetchResponse>(kController, request, kInternalFetchVersion, "CONTROLLER");
         EXPECT_TRUE(answer);
         if (!answer) return {};
         return answer->responses.at(0).partitions.at(0);
@@ -93,13 +94,16 @@ TEST_F(MetadataLog, ALongPollEndsWithARecordOrWithMaxWait) {
     EXPECT_TRUE(cluster.received(second).empty());
     cluster.start(1);
     ASSERT_TRUE(cluster.run_until([&] { return !cluster.received(second).empty(); }, milliseconds(100)));
-    const auto answer = wire::decode_response<wire::FetchResponse>(cluster.received(second)[0], kInternalFetchVersion, 7);
+    const auto answer =
+        wire::decode_response<wire::FetchResponse>(cluster.received(second)[0], kInternalFetchVersion, 7);
     ASSERT_TRUE(answer);
     EXPECT_FALSE(answer->responses[0].partitions[0].records->empty());
 }
 
 TEST_F(MetadataLog, ADiskThatFailsStopsTheController) {
-    cluster.storage(kController).fail_writes([](const std::string&) -> std::optional<std::string> { return "input/output error"; });
+    cluster.storage(kController).fail_writes([](const std::string&) -> std::optional<std::string> {
+        return "input/output error";
+    });
     cluster.start(1);
     ASSERT_TRUE(cluster.run_until([&] { return !cluster.running(kController); }));
     ASSERT_EQ(cluster.facts<node::ServerStopped>(kController).size(), 1U);

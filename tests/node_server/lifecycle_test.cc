@@ -19,8 +19,8 @@ using node::RoleTaken;
 using wire::ErrorCode;
 
 void create(Cluster& cluster, const std::vector<std::vector<BrokerId>>& assignments, BrokerId at = 1) {
-    const auto created =
-        cluster.ask<wire::CreateTopicsResponse>(at, create_topic_request("t", assignments, {}), kCreateTopicsVersion);
+    const auto created = cluster.ask<wire::CreateTopicsResponse>(
+        at, create_topic_request("t", assignments, {}), kCreateTopicsVersion);
     ASSERT_TRUE(created) << created.error().message;
     ASSERT_EQ(created->topics.at(0).error_code, ErrorCode::None);
 }
@@ -36,10 +36,12 @@ bool leads(const Cluster& cluster, BrokerId id, const std::string& partition = "
     return role == node::Role::Leader;
 }
 
-ErrorCode produce(Cluster& cluster, BrokerId at, std::uint64_t value, std::int16_t acks = -1, std::int32_t timeout_ms = 5000) {
-    const auto answer =
-        cluster.ask<wire::ProduceResponse>(at, produce_request("t", 0, acks, timeout_ms, batch_of({value}, 0)), kProduceVersion);
-    return answer ? answer->responses.at(0).partition_responses.at(0).error_code : ErrorCode::UnknownServerError;
+ErrorCode produce(Cluster& cluster, BrokerId at, std::uint64_t value, std::int16_t acks = -1,
+                  std::int32_t timeout_ms = 5000) {
+    const auto answer = cluster.ask<wire::ProduceResponse>(
+        at, produce_request("t", 0, acks, timeout_ms, batch_of({value}, 0)), kProduceVersion);
+    return answer ? answer->responses.at(0).partition_responses.at(0).error_code
+                  : ErrorCode::UnknownServerError;
 }
 
 std::vector<std::uint64_t> values(Cluster& cluster, BrokerId at) {
@@ -66,7 +68,8 @@ TEST(Lifecycle, OneBrokerFromNothingToTheFirstCommittedRecord) {
     EXPECT_EQ(values(cluster, 1), std::vector<std::uint64_t>{42});
     ASSERT_EQ(cluster.facts<node::ServerStarted>(1).size(), 1U);
     ASSERT_EQ(cluster.facts<node::ServerRegistered>(1).size(), 1U);
-    EXPECT_EQ(cluster.facts<node::ServerRegistered>(1)[0].broker_epoch, cluster.facts<BrokerRegistered>(kController)[0].broker_epoch);
+    EXPECT_EQ(cluster.facts<node::ServerRegistered>(1)[0].broker_epoch,
+              cluster.facts<BrokerRegistered>(kController)[0].broker_epoch);
 }
 
 TEST(Lifecycle, BrokersMayStartBeforeTheirController) {
@@ -75,7 +78,8 @@ TEST(Lifecycle, BrokersMayStartBeforeTheirController) {
     cluster.start(2);
     cluster.advance(seconds(5));
     cluster.start(kController);
-    ASSERT_TRUE(cluster.run_until([&] { return cluster.facts<BrokerUnfenced>(kController).size() == 2; }, seconds(5)));
+    ASSERT_TRUE(cluster.run_until([&] { return cluster.facts<BrokerUnfenced>(kController).size() == 2; },
+                                  seconds(5)));
 }
 
 TEST(Lifecycle, EveryPurposeHasAConnectionAndAClientIdAsInKafka) {
@@ -87,7 +91,8 @@ TEST(Lifecycle, EveryPurposeHasAConnectionAndAClientIdAsInKafka) {
     cluster.kill(2);
     ASSERT_EQ(produce(cluster, 1, 2), ErrorCode::None);
     const auto& controller = cluster.requests_seen(kController);
-    for (const char* request : {"BrokerRegistration v4 by 1", "BrokerHeartbeat v1 by 1", "Fetch v17 by raft-client-1"}) {
+    for (const char* request :
+         {"BrokerRegistration v4 by 1", "BrokerHeartbeat v1 by 1", "Fetch v17 by raft-client-1"}) {
         EXPECT_TRUE(controller.contains(request)) << request;
     }
     EXPECT_TRUE(cluster.requests_seen(1).contains("Fetch v17 by broker-2-fetcher-1"));
@@ -100,12 +105,14 @@ TEST(Lifecycle, AnAlterPartitionOfALaggingFollower) {
     ASSERT_TRUE(cluster.run_until([&] { return leads(cluster, 1); }));
     ASSERT_EQ(produce(cluster, 1, 1), ErrorCode::None);
     cluster.freeze(2);
-    EXPECT_EQ(produce(cluster, 1, 2, -1, 30000), ErrorCode::None) << "the ISR shrinks to the leader, which commits alone";
+    EXPECT_EQ(produce(cluster, 1, 2, -1, 30000), ErrorCode::None)
+        << "the ISR shrinks to the leader, which commits alone";
     EXPECT_TRUE(cluster.requests_seen(kController).contains("AlterPartition v3 by 1"));
     ASSERT_FALSE(cluster.facts<node::IsrCommitted>(1).empty());
     EXPECT_EQ(cluster.facts<node::IsrCommitted>(1).back().isr, (std::vector<BrokerId>{1}));
     cluster.thaw(2);
-    ASSERT_TRUE(cluster.run_until([&] { return cluster.facts<node::IsrCommitted>(1).back().isr == std::vector<BrokerId>{1, 2}; }));
+    ASSERT_TRUE(cluster.run_until(
+        [&] { return cluster.facts<node::IsrCommitted>(1).back().isr == std::vector<BrokerId>{1, 2}; }));
     ASSERT_TRUE(cluster.run_until([&] { return values(cluster, 2).size() == 2; }));
 }
 
@@ -175,7 +182,8 @@ TEST(Lifecycle, AFrozenBrokerIsFencedAndUnfencedWithTheSameEpoch) {
     EXPECT_EQ(fenced.back().broker, 1);
     EXPECT_EQ(fenced.back().reason, node::FenceReason::SessionTimeout);
     EXPECT_EQ(cluster.facts<BrokerUnfenced>(kController).back().broker_epoch, fenced.back().broker_epoch);
-    ASSERT_TRUE(cluster.run_until([&] { return cluster.facts<RoleTaken>(1).back().role == node::Role::Follower; }));
+    ASSERT_TRUE(
+        cluster.run_until([&] { return cluster.facts<RoleTaken>(1).back().role == node::Role::Follower; }));
     EXPECT_EQ(produce(cluster, 2, 5), ErrorCode::None);
 }
 
@@ -190,15 +198,19 @@ TEST(Lifecycle, TheControllerRestartsAndBrokersGoOn) {
     cluster.start(kController);
     cluster.advance(seconds(10));
     const auto fenced = cluster.facts<BrokerFenced>(kController);
-    EXPECT_TRUE(std::none_of(fenced.begin(), fenced.end(),
-                             [](const BrokerFenced& one) { return one.reason == node::FenceReason::SessionTimeout; }));
-    const auto created = cluster.ask<wire::CreateTopicsResponse>(2, create_topic_request("u", {{2}}, {}), kCreateTopicsVersion);
+    EXPECT_TRUE(std::none_of(fenced.begin(), fenced.end(), [](const BrokerFenced& one) {
+        return one.reason == node::FenceReason::SessionTimeout;
+    }));
+    const auto created = cluster.ask<wire::CreateTopicsResponse>(2, create_topic_request("u", {{2}}, {}),
+                                                                 kCreateTopicsVersion);
     ASSERT_TRUE(created);
     EXPECT_EQ(created->topics.at(0).error_code, ErrorCode::None);
-    ASSERT_TRUE(cluster.run_until([&] { return leads(cluster, 2, "u-0"); })) << "the new controller's log is followed";
+    ASSERT_TRUE(cluster.run_until([&] { return leads(cluster, 2, "u-0"); }))
+        << "the new controller's log is followed";
 }
 
-// -- orderly stops ----------------------------------------------------------------------------------------------------
+// -- orderly stops
+// ----------------------------------------------------------------------------------------------------
 
 TEST(Lifecycle, AControlledShutdownHandsLeadershipOverAndStopsCleanly) {
     Cluster cluster(2);
@@ -215,9 +227,20 @@ TEST(Lifecycle, AControlledShutdownHandsLeadershipOverAndStopsCleanly) {
     ASSERT_NE(last, nullptr) << "something happened after the stop";
     EXPECT_TRUE(std::holds_alternative<node::ServerStopped>(*last)) << "something happened after the stop";
     EXPECT_EQ(file(cluster, 1, node::kReplicationOffsetCheckpoint), "0\n1\nt 0 1\n");
+}
+
+TEST(Lifecycle, AControlledShutdownFlushesSoThatAPowerLossAfterItCostsNothing) {
+    // One replica: nobody else could give the record back.
+    Cluster cluster(1);
+    cluster.start_all();
+    create(cluster, {{1}});
+    ASSERT_TRUE(cluster.run_until([&] { return leads(cluster, 1); }));
+    ASSERT_EQ(produce(cluster, 1, 1), ErrorCode::None);
+    cluster.terminate(1);
+    ASSERT_TRUE(cluster.run_until([&] { return !cluster.running(1); }, seconds(5)));
     cluster.storage(1).lose_unflushed();
     cluster.start(1);
-    ASSERT_TRUE(cluster.run_until([&] { return values(cluster, 1) == std::vector<std::uint64_t>{1}; })) << "it flushed before it went";
+    EXPECT_TRUE(cluster.run_until([&] { return values(cluster, 1) == std::vector<std::uint64_t>{1}; }));
 }
 
 TEST(Lifecycle, AShutdownWithoutControllerGivesUpAfterAWhile) {
@@ -255,12 +278,14 @@ TEST(Lifecycle, AControllerStopsAtOnceAndComesBackWithEverything) {
     cluster.storage(kController).lose_unflushed();
     cluster.start(kController);
     cluster.advance(seconds(3));
-    const auto again = cluster.ask<wire::CreateTopicsResponse>(1, create_topic_request("t", {{1}}, {}), kCreateTopicsVersion);
+    const auto again = cluster.ask<wire::CreateTopicsResponse>(1, create_topic_request("t", {{1}}, {}),
+                                                               kCreateTopicsVersion);
     ASSERT_TRUE(again);
     EXPECT_EQ(again->topics.at(0).error_code, ErrorCode::TopicAlreadyExists);
 }
 
-// -- files ------------------------------------------------------------------------------------------------------------
+// -- files
+// -----------------------------------------------------------------------------------------------------------
 
 TEST(Lifecycle, HighWatermarksAreCheckpointedAndReadBack) {
     Cluster cluster(1, {{"replica.high.watermark.checkpoint.interval.ms", "1000"}});
@@ -290,7 +315,8 @@ TEST(Lifecycle, ACheckpointEventFollowsTheMoveItRecords) {
         const ConnId client = cluster.connect(1);
         cluster.settle();
         cluster.freeze(1);
-        cluster.send(client, wire::encode_request(produce_request("t", 0, -1, 5000, batch_of({value}, 0)), kProduceVersion, 7, "test"));
+        cluster.send(client, wire::encode_request(produce_request("t", 0, -1, 5000, batch_of({value}, 0)),
+                                                  kProduceVersion, 7, "test"));
         cluster.advance(milliseconds(150));
         cluster.thaw(1);
         ASSERT_TRUE(cluster.run_until([&] { return !cluster.received(client).empty(); }));
@@ -298,7 +324,8 @@ TEST(Lifecycle, ACheckpointEventFollowsTheMoveItRecords) {
     Offset high_watermark = 0;
     for (const node::Event& event : cluster.events(1)) {
         if (const auto* of_partition = std::get_if<node::PartitionEvent>(&event)) {
-            if (const auto* moved = std::get_if<node::HighWatermarkMoved>(&of_partition->fact)) high_watermark = moved->to;
+            if (const auto* moved = std::get_if<node::HighWatermarkMoved>(&of_partition->fact))
+                high_watermark = moved->to;
         } else if (const auto* of_server = std::get_if<node::ServerEvent>(&event)) {
             const auto* written = std::get_if<node::CheckpointWritten>(of_server);
             if (written != nullptr) {
@@ -327,9 +354,9 @@ TEST(Lifecycle, PartitionFilesAreKafkas) {
 
 TEST(Lifecycle, TheDirectoryOfAnotherTopicIsNotTakenOver) {
     Cluster cluster(1);
-    ASSERT_TRUE(cluster.storage(1).replace_file("t-0/partition.metadata",
-                                                as_bytes_view("version: 0\ntopic_id: AAAAAAAAAAAAAAAAAAAB8A\n"),
-                                                node::Durability::Flushed));
+    ASSERT_TRUE(cluster.storage(1).replace_file(
+        "t-0/partition.metadata", as_bytes_view("version: 0\ntopic_id: AAAAAAAAAAAAAAAAAAAB8A\n"),
+        node::Durability::Flushed));
     cluster.start_all();
     create(cluster, {{1}});
     EXPECT_EQ(produce(cluster, 1, 1), ErrorCode::NotLeaderOrFollower);
@@ -338,7 +365,8 @@ TEST(Lifecycle, TheDirectoryOfAnotherTopicIsNotTakenOver) {
 
 class DataDirectory : public ::testing::Test {
 protected:
-    std::string open_with(const std::string& path, const std::string& content, const std::string& removed_key = "") {
+    std::string open_with(const std::string& path, const std::string& content,
+                          const std::string& removed_key = "") {
         Cluster names(1);
         std::string text = names.properties(1);
         if (!removed_key.empty()) text.insert(text.find(removed_key), "#");
@@ -352,7 +380,8 @@ protected:
         const auto server = node::make_server(Instant{1}, 1, *config, storage, Rng(1));
         return server ? "" : server.error().message;
     }
-    static constexpr const char* kMeta = "version=1\ncluster.id=Yag0zed1TaqtJD_IdOE8Ag\nnode.id=1\ndirectory.id=AAAAAAAAAAAAAAAAAAAB8A\n";
+    static constexpr const char* kMeta =
+        "version=1\ncluster.id=Yag0zed1TaqtJD_IdOE8Ag\nnode.id=1\ndirectory.id=AAAAAAAAAAAAAAAAAAAB8A\n";
 };
 
 TEST_F(DataDirectory, ItsOwnIsAccepted) { EXPECT_EQ(open_with("meta.properties", kMeta), ""); }
@@ -366,11 +395,13 @@ TEST_F(DataDirectory, TheClusterIdMayComeFromItAlone) {
 TEST_F(DataDirectory, AnothersIsRefused) {
     std::string text = kMeta;
     text.replace(text.find("node.id=1"), 9, "node.id=2");
-    EXPECT_EQ(open_with("meta.properties", text), "meta.properties:3: node.id is 2, the configuration says 1");
+    EXPECT_EQ(open_with("meta.properties", text),
+              "meta.properties:3: node.id is 2, the configuration says 1");
     text = kMeta;
     text.replace(text.find("Yag0"), 4, "Zag0");
     EXPECT_EQ(open_with("meta.properties", text),
-              "meta.properties:2: cluster.id is Zag0zed1TaqtJD_IdOE8Ag, the configuration says Yag0zed1TaqtJD_IdOE8Ag");
+              "meta.properties:2: cluster.id is Zag0zed1TaqtJD_IdOE8Ag, the configuration says "
+              "Yag0zed1TaqtJD_IdOE8Ag");
     text = kMeta;
     text.erase(text.find("directory.id"));
     EXPECT_EQ(open_with("meta.properties", text), "meta.properties: directory.id is missing");
@@ -381,7 +412,8 @@ TEST_F(DataDirectory, ABrokenCheckpointNamesItsLine) {
     EXPECT_NE(message.find("replication-offset-checkpoint"), std::string::npos) << message;
 }
 
-// -- following --------------------------------------------------------------------------------------------------------
+// -- following
+// --------------------------------------------------------------------------------------------------------
 
 TEST(Following, ADeadLeaderIsLeftForItsSuccessor) {
     Cluster cluster(3);
@@ -405,7 +437,8 @@ TEST(Following, AFrozenLeaderIsLeftForItsSuccessor) {
     ASSERT_EQ(produce(cluster, 1, 1), ErrorCode::None);
     cluster.freeze(1);
     ASSERT_TRUE(cluster.run_until([&] { return leads(cluster, 2); }));
-    EXPECT_EQ(produce(cluster, 2, 2), ErrorCode::None) << "the fetch that hangs at the frozen leader is in nobody's way";
+    EXPECT_EQ(produce(cluster, 2, 2), ErrorCode::None)
+        << "the fetch that hangs at the frozen leader is in nobody's way";
     EXPECT_TRUE(cluster.logged(3, "fetch from broker 1: nothing here follows this broker any more"));
     cluster.advance(seconds(40));  // beyond that fetch's own timeout
     cluster.thaw(1);
@@ -413,7 +446,8 @@ TEST(Following, AFrozenLeaderIsLeftForItsSuccessor) {
 }
 
 TEST(Following, APartitionThatBacksOffHoldsUpNoOther) {
-    // t-1 cannot be followed for a while, because its leader's disk fails; t-0 goes on, and time passes without spinning.
+    // t-1 cannot be followed for a while, because its leader's disk fails; t-0 goes on, and time passes
+    // without spinning.
     Cluster cluster(2, {{"broker.session.timeout.ms", "600000"}});
     cluster.start_all();
     create(cluster, {{1, 2}, {1, 2}});
@@ -423,8 +457,8 @@ TEST(Following, APartitionThatBacksOffHoldsUpNoOther) {
         if (path.starts_with("t-1/")) return "no space left on device";
         return std::nullopt;
     });
-    const auto failed =
-        cluster.ask<wire::ProduceResponse>(1, produce_request("t", 1, 1, 1000, batch_of({9}, 0)), kProduceVersion);
+    const auto failed = cluster.ask<wire::ProduceResponse>(
+        1, produce_request("t", 1, 1, 1000, batch_of({9}, 0)), kProduceVersion);
     ASSERT_TRUE(failed);
     EXPECT_EQ(failed->responses.at(0).partition_responses.at(0).error_code, ErrorCode::KafkaStorageError);
     for (std::uint64_t value = 2; value < 6; ++value) {
@@ -443,18 +477,20 @@ TEST(Following, ABackedOffPartitionThatMovesToAnotherLeaderIsForgottenHere) {
         if (path.starts_with("t-1/")) return "no space left on device";
         return std::nullopt;
     });
-    ASSERT_TRUE(cluster.ask<wire::ProduceResponse>(1, produce_request("t", 1, 1, 1000, batch_of({9}, 0)), kProduceVersion));
+    ASSERT_TRUE(cluster.ask<wire::ProduceResponse>(1, produce_request("t", 1, 1, 1000, batch_of({9}, 0)),
+                                                   kProduceVersion));
     cluster.advance(seconds(1));
     cluster.kill(1);
     ASSERT_TRUE(cluster.run_until([&] { return leads(cluster, 2, "t-1"); }));
     cluster.advance(seconds(60));
-    const auto answer =
-        cluster.ask<wire::ProduceResponse>(2, produce_request("t", 1, -1, 5000, batch_of({9}, 0)), kProduceVersion);
+    const auto answer = cluster.ask<wire::ProduceResponse>(
+        2, produce_request("t", 1, -1, 5000, batch_of({9}, 0)), kProduceVersion);
     ASSERT_TRUE(answer);
     EXPECT_EQ(answer->responses.at(0).partition_responses.at(0).error_code, ErrorCode::None);
 }
 
-// -- determinism ------------------------------------------------------------------------------------------------------
+// -- determinism
+// ------------------------------------------------------------------------------------------------------
 
 TEST(Lifecycle, TheSameInputsGiveTheSameEvents) {
     const auto run = [] {
@@ -474,7 +510,8 @@ TEST(Lifecycle, TheSameInputsGiveTheSameEvents) {
                 all.push_back(fmt::format("{} {}->{}", id, moved.from, moved.to));
             }
         }
-        for (const BrokerRegistered& one : cluster.facts<BrokerRegistered>(kController)) all.push_back(one.incarnation.to_string());
+        for (const BrokerRegistered& one : cluster.facts<BrokerRegistered>(kController))
+            all.push_back(one.incarnation.to_string());
         return all;
     };
     const auto first = run();

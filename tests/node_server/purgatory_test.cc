@@ -13,34 +13,41 @@ class Purgatory : public ::testing::Test {
 protected:
     void SetUp() override {
         cluster.start_all();
-        const auto created = cluster.ask<wire::CreateTopicsResponse>(1, create_topic_request("t", {{1, 2}}, {}), kCreateTopicsVersion);
+        const auto created = cluster.ask<wire::CreateTopicsResponse>(
+            1, create_topic_request("t", {{1, 2}}, {}), kCreateTopicsVersion);
         ASSERT_TRUE(created) << created.error().message;
-        const auto first =
-            cluster.ask<wire::ProduceResponse>(1, produce_request("t", 0, -1, 5000, batch_of({1}, 0)), kProduceVersion);
+        const auto first = cluster.ask<wire::ProduceResponse>(
+            1, produce_request("t", 0, -1, 5000, batch_of({1}, 0)), kProduceVersion);
         ASSERT_TRUE(first) << first.error().message;
     }
     ConnId begin_produce(std::int32_t timeout_ms, std::uint64_t value) {
         const ConnId client = cluster.connect(1);
-        cluster.send(client, wire::encode_request(produce_request("t", 0, -1, timeout_ms, batch_of({value}, 0)), kProduceVersion, 7, "test"));
+        cluster.send(client,
+                     wire::encode_request(produce_request("t", 0, -1, timeout_ms, batch_of({value}, 0)),
+                                          kProduceVersion, 7, "test"));
         return client;
     }
     ConnId begin_fetch(BrokerId at, Offset from, std::int32_t wait_ms) {
         const ConnId client = cluster.connect(at);
-        cluster.send(client, wire::encode_request(fetch_request("t", 0, from, wait_ms), kFetchVersion, 7, "test"));
+        cluster.send(client,
+                     wire::encode_request(fetch_request("t", 0, from, wait_ms), kFetchVersion, 7, "test"));
         return client;
     }
     wire::ProduceResponse::TopicProduceResponse::PartitionProduceResponse produced(ConnId client) {
-        const auto answer = wire::decode_response<wire::ProduceResponse>(cluster.received(client).at(0), kProduceVersion, 7);
+        const auto answer =
+            wire::decode_response<wire::ProduceResponse>(cluster.received(client).at(0), kProduceVersion, 7);
         EXPECT_TRUE(answer);
         return answer->responses.at(0).partition_responses.at(0);
     }
     wire::FetchResponse::FetchableTopicResponse::PartitionData fetched(ConnId client) {
-        const auto answer = wire::decode_response<wire::FetchResponse>(cluster.received(client).at(0), kFetchVersion, 7);
+        const auto answer =
+            wire::decode_response<wire::FetchResponse>(cluster.received(client).at(0), kFetchVersion, 7);
         EXPECT_TRUE(answer);
         return answer->responses.at(0).partitions.at(0);
     }
     std::vector<std::uint64_t> values(Offset from) {
-        const auto answer = cluster.ask<wire::FetchResponse>(1, fetch_request("t", 0, from, 0), kFetchVersion);
+        const auto answer =
+            cluster.ask<wire::FetchResponse>(1, fetch_request("t", 0, from, 0), kFetchVersion);
         EXPECT_TRUE(answer);
         const auto records = records_of(answer->responses.at(0).partitions.at(0).records.value_or(Bytes{}));
         EXPECT_TRUE(records);
@@ -81,10 +88,13 @@ TEST_F(Purgatory, ALostLeadershipEndsAProduceAtOnce) {
     cluster.freeze(2);
     cluster.terminate(1);
     cluster.thaw(2);
-    ASSERT_TRUE(cluster.run_until([&] { return !cluster.received(client).empty() || cluster.closed(client); }));
-    ASSERT_FALSE(cluster.received(client).empty()) << "the broker stopped and left its client without an answer";
+    ASSERT_TRUE(
+        cluster.run_until([&] { return !cluster.received(client).empty() || cluster.closed(client); }));
+    ASSERT_FALSE(cluster.received(client).empty())
+        << "the broker stopped and left its client without an answer";
     const ErrorCode error = produced(client).error_code;
-    EXPECT_TRUE(error == ErrorCode::NotLeaderOrFollower || error == ErrorCode::None) << wire::error_name(error);
+    EXPECT_TRUE(error == ErrorCode::NotLeaderOrFollower || error == ErrorCode::None)
+        << wire::error_name(error);
 }
 
 TEST_F(Purgatory, AFetchWaitsForRecordsAndIsWokenByThem) {
@@ -127,7 +137,8 @@ TEST_F(Purgatory, MinBytesHoldsBackLess) {
 }
 
 TEST_F(Purgatory, OneRequestOfTwoPartitionsWaitsForBoth) {
-    ASSERT_TRUE(cluster.ask<wire::CreateTopicsResponse>(1, create_topic_request("u", {{1}}, {}), kCreateTopicsVersion));
+    ASSERT_TRUE(cluster.ask<wire::CreateTopicsResponse>(1, create_topic_request("u", {{1}}, {}),
+                                                        kCreateTopicsVersion));
     ASSERT_TRUE(cluster.run_until([&] { return cluster.facts<node::RoleTaken>(1).size() == 2; }));
     cluster.freeze(2);
     auto request = produce_request("t", 0, -1, 2000, batch_of({2}, 0));
@@ -137,7 +148,8 @@ TEST_F(Purgatory, OneRequestOfTwoPartitionsWaitsForBoth) {
     cluster.advance(milliseconds(1000));
     EXPECT_TRUE(cluster.received(client).empty()) << "u is committed, t is not";
     ASSERT_TRUE(cluster.run_until([&] { return !cluster.received(client).empty(); }));
-    const auto answer = wire::decode_response<wire::ProduceResponse>(cluster.received(client)[0], kProduceVersion, 7);
+    const auto answer =
+        wire::decode_response<wire::ProduceResponse>(cluster.received(client)[0], kProduceVersion, 7);
     ASSERT_TRUE(answer);
     EXPECT_EQ(answer->responses[0].partition_responses[0].error_code, ErrorCode::RequestTimedOut);
     EXPECT_EQ(answer->responses[1].partition_responses[0].error_code, ErrorCode::None);

@@ -1,4 +1,5 @@
-// What clients may send, well formed or not: answers in order, fallbacks, errors, and connections that are closed.
+// What clients may send, well formed or not: answers in order, fallbacks, errors, and connections that are
+// closed.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -20,8 +21,8 @@ protected:
     }
     void create(const std::vector<std::vector<BrokerId>>& assignments,
                 const std::vector<std::pair<std::string, std::string>>& configs) {
-        const auto created =
-            cluster.ask<wire::CreateTopicsResponse>(1, create_topic_request("t", assignments, configs), kCreateTopicsVersion);
+        const auto created = cluster.ask<wire::CreateTopicsResponse>(
+            1, create_topic_request("t", assignments, configs), kCreateTopicsVersion);
         ASSERT_TRUE(created) << created.error().message;
         ASSERT_EQ(created->topics.size(), 1U);
         ASSERT_EQ(created->topics[0].error_code, ErrorCode::None);
@@ -31,7 +32,8 @@ protected:
         const auto roles = cluster.facts<node::RoleTaken>(id);
         return !roles.empty() && roles.back().role == node::Role::Leader;
     }
-    ErrorCode produce(const std::string& topic, std::int32_t partition, std::int16_t acks, Bytes batch, BrokerId at = 1) {
+    ErrorCode produce(const std::string& topic, std::int32_t partition, std::int16_t acks, Bytes batch,
+                      BrokerId at = 1) {
         const auto answer = cluster.ask<wire::ProduceResponse>(
             at, produce_request(topic, partition, acks, 1000, std::move(batch)), kProduceVersion);
         if (!answer) {
@@ -99,9 +101,11 @@ TEST_F(Requests, HostileFramesAtTheController) {
 TEST_F(Requests, RandomBytesNeverCrash) {
     Rng rng(20260801);
     for (int i = 0; i < 3000; ++i) {
-        Bytes frame = request_bytes(static_cast<std::int16_t>(rng.below(4)), static_cast<std::int16_t>(rng.below(12)), {});
+        Bytes frame = request_bytes(static_cast<std::int16_t>(rng.below(4)),
+                                    static_cast<std::int16_t>(rng.below(12)), {});
         const std::uint64_t size = rng.below(60);
-        for (std::uint64_t b = 0; b < size; ++b) frame.push_back(static_cast<std::uint8_t>(rng.below(rng.chance(50) ? 3 : 256)));
+        for (std::uint64_t b = 0; b < size; ++b)
+            frame.push_back(static_cast<std::uint8_t>(rng.below(rng.chance(50) ? 3 : 256)));
         const bool internal = rng.chance(50);
         const ConnId client = cluster.connect(1, internal ? "INTERNAL" : "CLIENT");
         cluster.send(client, std::move(frame));
@@ -111,7 +115,8 @@ TEST_F(Requests, RandomBytesNeverCrash) {
 }
 
 TEST_F(Requests, TruncatedRequestsCloseTheConnection) {
-    const Bytes whole = wire::encode_request(produce_request("t", 0, 1, 1000, batch_of({1}, 0)), kProduceVersion, 7, "test");
+    const Bytes whole =
+        wire::encode_request(produce_request("t", 0, 1, 1000, batch_of({1}, 0)), kProduceVersion, 7, "test");
     for (std::size_t size = 0; size < whole.size(); ++size) {
         const ConnId client = cluster.connect(1);
         cluster.send(client, Bytes(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size)));
@@ -120,11 +125,13 @@ TEST_F(Requests, TruncatedRequestsCloseTheConnection) {
 }
 
 TEST_F(Requests, ApiVersionsBeyondWhatIsOfferedFallsBackToVersion0) {
-    for (const std::int16_t version : {std::int16_t{3}, std::int16_t{4}, std::int16_t{99}, std::int16_t{32767}}) {
+    for (const std::int16_t version :
+         {std::int16_t{3}, std::int16_t{4}, std::int16_t{99}, std::int16_t{32767}}) {
         const ConnId client = cluster.connect(1);
         cluster.send(client, request_bytes(18, version, {0, 5, 't', 'e', 's', 't', 0}));
         ASSERT_EQ(cluster.received(client).size(), 1U) << version;
-        const auto answer = wire::decode_response<wire::ApiVersionsResponse>(cluster.received(client)[0], 0, 7);
+        const auto answer =
+            wire::decode_response<wire::ApiVersionsResponse>(cluster.received(client)[0], 0, 7);
         ASSERT_TRUE(answer) << answer.error().message;
         EXPECT_EQ(answer->error_code, ErrorCode::UnsupportedVersion);
         EXPECT_FALSE(answer->api_keys.empty());
@@ -136,7 +143,8 @@ TEST_F(Requests, ApiVersionsBeyondWhatIsOfferedFallsBackToVersion0) {
 
 TEST_F(Requests, EachListenerOffersItsOwnVersions) {
     const auto fetch_range = [&](BrokerId id, const std::string& listener) {
-        const auto answer = cluster.ask<wire::ApiVersionsResponse>(id, wire::ApiVersionsRequest{}, 2, listener);
+        const auto answer =
+            cluster.ask<wire::ApiVersionsResponse>(id, wire::ApiVersionsRequest{}, 2, listener);
         EXPECT_TRUE(answer);
         for (const auto& api : answer->api_keys) {
             if (api.api_key == 1) return std::pair(api.min_version, api.max_version);
@@ -150,14 +158,39 @@ TEST_F(Requests, EachListenerOffersItsOwnVersions) {
     EXPECT_EQ(fetch_range(kController, "CONTROLLER"), Range(4, 17));
 }
 
+TEST_F(Requests, AWellFormedRequestOfAnotherListenersVersionsClosesTheConnection) {
+    const auto closes = [&](const std::string& listener, const Bytes& frame) {
+        const ConnId client = cluster.connect(1, listener);
+        cluster.send(client, frame);
+        const bool answered =
+            cluster.run_until([&] { return cluster.closed(client) || !cluster.received(client).empty(); });
+        EXPECT_TRUE(answered);
+        return cluster.closed(client);
+    };
+    const auto fetch = [](std::int16_t version) {
+        return wire::encode_request(fetch_request("t", 0, 0, 0), version, 7, "test");
+    };
+    EXPECT_FALSE(closes("CLIENT", fetch(11)));
+    EXPECT_TRUE(closes("CLIENT", fetch(12)));
+    EXPECT_TRUE(closes("DIRECT", fetch(12)));
+    EXPECT_FALSE(closes("INTERNAL", fetch(12)));
+    EXPECT_TRUE(closes("CLIENT", fetch(17)));
+    const Bytes produce_frame =
+        wire::encode_request(produce_request("t", 0, 1, 1000, batch_of({1}, 0)), kProduceVersion, 7, "test");
+    EXPECT_FALSE(closes("CLIENT", produce_frame));
+    EXPECT_TRUE(closes("INTERNAL", produce_frame)) << "clients do not produce where replicas talk";
+}
+
 TEST_F(Requests, AnswersGoOutInTheOrderOfTheRequests) {
     // An acks=all produce must wait for broker 2; what follows it on the same connection waits behind it.
     ASSERT_TRUE(cluster.run_until([&] { return produce("t", 0, -1, batch_of({1}, 0)) == ErrorCode::None; }));
     cluster.freeze(2);
     const ConnId client = cluster.connect(1);
-    cluster.send(client, wire::encode_request(produce_request("t", 0, -1, 60000, batch_of({2}, 0)), kProduceVersion, 11, "test"));
+    cluster.send(client, wire::encode_request(produce_request("t", 0, -1, 60000, batch_of({2}, 0)),
+                                              kProduceVersion, 11, "test"));
     cluster.send(client, wire::encode_request(metadata_request("t"), kMetadataVersion, 12, "test"));
-    cluster.send(client, wire::encode_request(produce_request("t", 0, 1, 1000, batch_of({3}, 0)), kProduceVersion, 13, "test"));
+    cluster.send(client, wire::encode_request(produce_request("t", 0, 1, 1000, batch_of({3}, 0)),
+                                              kProduceVersion, 13, "test"));
     cluster.advance(milliseconds(200));
     EXPECT_TRUE(cluster.received(client).empty()) << "an answer overtook an earlier one";
     cluster.thaw(2);
@@ -172,17 +205,20 @@ TEST_F(Requests, AnswersGoOutInTheOrderOfTheRequests) {
 
 TEST_F(Requests, AcksZeroIsNeverAnswered) {
     const ConnId client = cluster.connect(1);
-    cluster.send(client, wire::encode_request(produce_request("t", 0, 0, 1000, batch_of({1}, 0)), kProduceVersion, 11, "test"));
+    cluster.send(client, wire::encode_request(produce_request("t", 0, 0, 1000, batch_of({1}, 0)),
+                                              kProduceVersion, 11, "test"));
     cluster.send(client, wire::encode_request(metadata_request("t"), kMetadataVersion, 12, "test"));
     ASSERT_TRUE(cluster.run_until([&] { return !cluster.received(client).empty(); }));
-    EXPECT_TRUE(wire::decode_response<wire::MetadataResponse>(cluster.received(client)[0], kMetadataVersion, 12));
+    EXPECT_TRUE(
+        wire::decode_response<wire::MetadataResponse>(cluster.received(client)[0], kMetadataVersion, 12));
     EXPECT_EQ(cluster.facts<node::Appended>(1).size(), 1U);
 }
 
 TEST_F(Requests, AcksZeroWithAnErrorClosesTheConnection) {
     // There is no answer to carry the error; a client must still learn that its metadata is old.
     const ConnId client = cluster.connect(2);
-    cluster.send(client, wire::encode_request(produce_request("t", 0, 0, 1000, batch_of({1}, 0)), kProduceVersion, 11, "test"));
+    cluster.send(client, wire::encode_request(produce_request("t", 0, 0, 1000, batch_of({1}, 0)),
+                                              kProduceVersion, 11, "test"));
     EXPECT_TRUE(cluster.closed(client));
     EXPECT_TRUE(cluster.received(client).empty());
 }
@@ -206,11 +242,12 @@ TEST_F(Requests, ProduceIsRefusedBeforeAnythingIsAppended) {
 TEST(RequestLimits, ABatchBeyondMessageMaxBytesIsTooLarge) {
     Cluster cluster(1, {{"message.max.bytes", "200"}});
     cluster.start_all();
-    ASSERT_TRUE(cluster.ask<wire::CreateTopicsResponse>(1, create_topic_request("t", {{1}}, {}), kCreateTopicsVersion));
+    ASSERT_TRUE(cluster.ask<wire::CreateTopicsResponse>(1, create_topic_request("t", {{1}}, {}),
+                                                        kCreateTopicsVersion));
     ASSERT_TRUE(cluster.run_until([&] { return !cluster.facts<node::RoleTaken>(1).empty(); }));
     const auto error_of = [&](const std::vector<std::uint64_t>& values) {
-        const auto answer =
-            cluster.ask<wire::ProduceResponse>(1, produce_request("t", 0, 1, 1000, batch_of(values, 0)), kProduceVersion);
+        const auto answer = cluster.ask<wire::ProduceResponse>(
+            1, produce_request("t", 0, 1, 1000, batch_of(values, 0)), kProduceVersion);
         EXPECT_TRUE(answer);
         return answer->responses[0].partition_responses[0].error_code;
     };
@@ -220,10 +257,12 @@ TEST(RequestLimits, ABatchBeyondMessageMaxBytesIsTooLarge) {
 
 TEST_F(Requests, MetadataNamesTheAddressesOfTheListenerThatWasAsked) {
     const auto ports = [&](const std::string& listener) {
-        const auto answer = cluster.ask<wire::MetadataResponse>(1, metadata_request("t"), kMetadataVersion, listener);
+        const auto answer =
+            cluster.ask<wire::MetadataResponse>(1, metadata_request("t"), kMetadataVersion, listener);
         EXPECT_TRUE(answer);
         std::vector<std::string> found;
-        for (const auto& broker : answer->brokers) found.push_back(fmt::format("{}={}:{}", broker.node_id, broker.host, broker.port));
+        for (const auto& broker : answer->brokers)
+            found.push_back(fmt::format("{}={}:{}", broker.node_id, broker.host, broker.port));
         return found;
     };
     EXPECT_EQ(ports("CLIENT"), (std::vector<std::string>{"1=b1:2", "2=b2:2"}));
@@ -301,15 +340,16 @@ TEST_F(Requests, ListOffsetsShowsTheDebuggingConsumerTheLogEndOfAnyReplica) {
 }
 
 TEST_F(Requests, CreateTopicsIsForwardedAndTheControllersRefusalPassedOn) {
-    const auto again = cluster.ask<wire::CreateTopicsResponse>(2, create_topic_request("t", {{1, 2}}, {}), kCreateTopicsVersion);
+    const auto again = cluster.ask<wire::CreateTopicsResponse>(2, create_topic_request("t", {{1, 2}}, {}),
+                                                               kCreateTopicsVersion);
     ASSERT_TRUE(again);
     EXPECT_EQ(again->topics.at(0).error_code, ErrorCode::TopicAlreadyExists);
 }
 
 TEST_F(Requests, CreateTopicsWithoutAControllerIsAnswered) {
     cluster.kill(kController);
-    const auto answer = cluster.ask<wire::CreateTopicsResponse>(1, create_topic_request("u", {{1}}, {}), kCreateTopicsVersion,
-                                                                "CLIENT", seconds(60));
+    const auto answer = cluster.ask<wire::CreateTopicsResponse>(1, create_topic_request("u", {{1}}, {}),
+                                                                kCreateTopicsVersion, "CLIENT", seconds(60));
     ASSERT_TRUE(answer) << answer.error().message;
     EXPECT_EQ(answer->topics.at(0).error_code, ErrorCode::RequestTimedOut);
 }
