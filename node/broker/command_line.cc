@@ -29,7 +29,8 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments
         }
         if (argument == kOverride) {
             if (++i == arguments.size()) return failure("--override takes key=value, nothing follows it");
-            if (Status added = add_override(line, arguments[i]); !added) return tl::make_unexpected(added.error());
+            if (Status added = add_override(line, arguments[i]); !added)
+                return tl::make_unexpected(added.error());
         } else if (argument.starts_with("--override=")) {
             if (Status added = add_override(line, argument.substr(kOverride.size() + 1)); !added) {
                 return tl::make_unexpected(added.error());

@@ -22,12 +22,14 @@ constexpr std::size_t kGather = 32;
 std::string peer_name(const asio::ip::tcp::socket& socket) {
     error_code error;
     const auto endpoint = socket.remote_endpoint(error);
-    return error ? "a peer that is gone" : fmt::format("{}:{}", endpoint.address().to_string(), endpoint.port());
+    return error ? "a peer that is gone"
+                 : fmt::format("{}:{}", endpoint.address().to_string(), endpoint.port());
 }
 
 }  // namespace
 
-Connection::Connection(asio::ip::tcp::socket socket, ConnId id, std::size_t frame_limit, ConnectionOwner& owner)
+Connection::Connection(asio::ip::tcp::socket socket, ConnId id, std::size_t frame_limit,
+                       ConnectionOwner& owner)
     : socket_(std::move(socket)),
       linger_(socket_.get_executor()),
       id_(id),
@@ -45,16 +47,17 @@ void Connection::start() {
 void Connection::read_more() {
     if (reading_ || dead_ || closing_ || queued_bytes_ > kPauseReadingAbove) return;
     reading_ = true;
-    socket_.async_read_some(asio::buffer(chunk_), [self = shared_from_this()](error_code error, std::size_t size) {
-        self->reading_ = false;
-        if (self->dead_ || self->closing_) return;
-        if (error) {
-            self->fail(error == asio::error::eof ? "closed by the peer" : error.message());
-            return;
-        }
-        self->take(BytesView(self->chunk_).first(size));
-        self->read_more();
-    });
+    socket_.async_read_some(
+        asio::buffer(chunk_), [self = shared_from_this()](error_code error, std::size_t size) {
+            self->reading_ = false;
+            if (self->dead_ || self->closing_) return;
+            if (error) {
+                self->fail(error == asio::error::eof ? "closed by the peer" : error.message());
+                return;
+            }
+            self->take(BytesView(self->chunk_).first(size));
+            self->read_more();
+        });
 }
 
 void Connection::take(BytesView received) {
@@ -65,7 +68,8 @@ void Connection::take(BytesView received) {
             if (prefix_size_ == prefix_.size() && !begin_frame()) return;
         } else {
             const std::size_t size = std::min(received.size(), frame_size_ - frame_.size());
-            frame_.insert(frame_.end(), received.begin(), received.begin() + static_cast<std::ptrdiff_t>(size));
+            frame_.insert(frame_.end(), received.begin(),
+                          received.begin() + static_cast<std::ptrdiff_t>(size));
             received = received.subspan(size);
         }
         if (prefix_size_ == prefix_.size() && frame_.size() == frame_size_) {
@@ -112,19 +116,21 @@ void Connection::write_more() {
         buffers.emplace_back(asio::buffer(queue_[i].payload));
     }
     // push_back leaves the queued frames where they are, so the buffers stay valid until the handler.
-    asio::async_write(socket_, buffers, [self = shared_from_this(), count](error_code error, std::size_t size) {
-        self->writing_ = false;
-        if (self->dead_) return;
-        if (error) {
-            if (self->closing_) return self->shut();
-            return self->fail(error.message());
-        }
-        self->queued_bytes_ -= size;
-        self->queue_.erase(self->queue_.begin(), self->queue_.begin() + static_cast<std::ptrdiff_t>(count));
-        self->write_more();
-        if (self->closing_ && self->queue_.empty()) return self->shut();
-        self->read_more();
-    });
+    asio::async_write(socket_, buffers,
+                      [self = shared_from_this(), count](error_code error, std::size_t size) {
+                          self->writing_ = false;
+                          if (self->dead_) return;
+                          if (error) {
+                              if (self->closing_) return self->shut();
+                              return self->fail(error.message());
+                          }
+                          self->queued_bytes_ -= size;
+                          self->queue_.erase(self->queue_.begin(),
+                                             self->queue_.begin() + static_cast<std::ptrdiff_t>(count));
+                          self->write_more();
+                          if (self->closing_ && self->queue_.empty()) return self->shut();
+                          self->read_more();
+                      });
 }
 
 void Connection::close() {
@@ -141,7 +147,8 @@ void Connection::fail(const std::string& reason) {
     if (dead_) return;
     shut();
     // The owner may be in the middle of a call of ours.
-    asio::post(socket_.get_executor(), [self = shared_from_this(), reason] { self->owner_.on_closed(self->id_, reason); });
+    asio::post(socket_.get_executor(),
+               [self = shared_from_this(), reason] { self->owner_.on_closed(self->id_, reason); });
 }
 
 void Connection::shut() {

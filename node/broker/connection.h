@@ -1,13 +1,14 @@
-// One TCP connection that carries frames with an int32 length prefix, in both directions, without ever blocking.
-//   reads   stop while more than kPauseReadingAbove bytes wait to be written: a peer that asks without reading waits
-//   writes  queue; a peer that lets more than kMaxQueuedBytes pile up is cut off, and no one else notices
+// One TCP connection that carries frames with an int32 length prefix, in both directions, without ever
+// blocking.
+//   reads   stop while more than kPauseReadingAbove bytes wait to be written: a peer that asks without
+//   reading waits writes  queue; a peer that lets more than kMaxQueuedBytes pile up is cut off, and no one
+//   else notices
 #pragma once
 
+#include <array>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/steady_timer.hpp>
-
-#include <array>
 #include <deque>
 #include <memory>
 #include <string>
@@ -35,11 +36,13 @@ public:
 class Connection : public std::enable_shared_from_this<Connection> {
 public:
     /// `frame_limit`: longest frame accepted from the peer. `owner` outlives the connection.
-    Connection(boost::asio::ip::tcp::socket socket, ConnId id, std::size_t frame_limit, ConnectionOwner& owner);
+    Connection(boost::asio::ip::tcp::socket socket, ConnId id, std::size_t frame_limit,
+               ConnectionOwner& owner);
 
     void start();
     void send(Bytes payload);
-    /// Writes what is queued, then closes; a peer that does not take it within a second loses it. No on_closed.
+    /// Writes what is queued, then closes; a peer that does not take it within a second loses it. No
+    /// on_closed.
     void close();
     [[nodiscard]] bool idle() const { return queue_.empty(); }
     [[nodiscard]] const std::string& peer() const { return peer_; }

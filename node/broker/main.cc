@@ -34,7 +34,8 @@ Result<NodeConfig> load_config(const CommandLine& line) {
 std::size_t request_limit(const NodeConfig& config) {
     constexpr std::size_t kPartitions = 16;
     constexpr std::size_t kRoomForTheRest = 1U << 20U;
-    return std::min(kMaxFrameBytes, kPartitions * static_cast<std::size_t>(config.message_max_bytes) + kRoomForTheRest);
+    return std::min(kMaxFrameBytes,
+                    kPartitions * static_cast<std::size_t>(config.message_max_bytes) + kRoomForTheRest);
 }
 
 std::uint64_t seed_from_system() {
@@ -44,7 +45,8 @@ std::uint64_t seed_from_system() {
 
 void warn_of_bugs(const NodeConfig& config) {
     for (const BugInfo& bug : config.bugs.list()) {
-        log_line(fmt::format("WARN bug {} ({}) is on: {}. This node is broken on purpose.", bug.name, bug.id, bug.mechanism));
+        log_line(fmt::format("WARN bug {} ({}) is on: {}. This node is broken on purpose.", bug.name, bug.id,
+                             bug.mechanism));
     }
 }
 
@@ -71,7 +73,8 @@ int run(const std::vector<std::string>& arguments) {
     const Result<NodeConfig> config = load_config(*line);
     if (!config) return refuse(config.error());
     ShellOptions options;
-    options.description = fmt::format("{} {}", config->is_controller ? "controller" : "broker", config->node_id);
+    options.description =
+        fmt::format("{} {}", config->is_controller ? "controller" : "broker", config->node_id);
     options.request_limit = request_limit(*config);
     for (const Endpoint& endpoint : config->listeners) {
         options.listeners.push_back({endpoint.listener, endpoint.host, endpoint.port});
@@ -86,7 +89,8 @@ int run(const std::vector<std::string>& arguments) {
 
     std::optional<TraceWriter> trace;
     if (!config->trace_file.empty()) {
-        Result<TraceWriter> opened = TraceWriter::open(config->trace_file, config->node_id, config->incarnation);
+        Result<TraceWriter> opened =
+            TraceWriter::open(config->trace_file, config->node_id, config->incarnation);
         if (!opened) return fail(opened.error());
         trace = std::move(*opened);
     }

@@ -41,9 +41,10 @@ Result<tcp::endpoint> bind_address(const Hosts& hosts, const ShellOptions::Liste
     const Result<std::string> address = hosts.resolve(listener.host);
     if (!address) return failure(fmt::format("listener {}", listener.name), address.error());
     if (!is_loopback_address(*address)) {
-        return failure(fmt::format("listener {}: {} is not a loopback address (127.0.0.0/8); this node has no security "
-                                   "and listens nowhere else",
-                                   listener.name, *address));
+        return failure(
+            fmt::format("listener {}: {} is not a loopback address (127.0.0.0/8); this node has no security "
+                        "and listens nowhere else",
+                        listener.name, *address));
     }
     return tcp::endpoint(asio::ip::make_address_v4(*address), listener.port);
 }
@@ -64,7 +65,8 @@ struct Dialing {
 
 void log_line(const std::string& line) {
     static const std::shared_ptr<spdlog::logger> logger = [] {
-        auto made = std::make_shared<spdlog::logger>("node", std::make_shared<spdlog::sinks::stdout_sink_st>());
+        auto made =
+            std::make_shared<spdlog::logger>("node", std::make_shared<spdlog::sinks::stdout_sink_st>());
         made->set_pattern("[%Y-%m-%d %H:%M:%S,%e] %v");
         made->flush_on(spdlog::level::trace);
         return made;
@@ -74,7 +76,8 @@ void log_line(const std::string& line) {
 
 Status check_listeners(const ShellOptions& options) {
     for (const ShellOptions::Listener& listener : options.listeners) {
-        if (const auto endpoint = bind_address(options.hosts, listener); !endpoint) return tl::make_unexpected(endpoint.error());
+        if (const auto endpoint = bind_address(options.hosts, listener); !endpoint)
+            return tl::make_unexpected(endpoint.error());
     }
     return {};
 }
@@ -122,14 +125,15 @@ struct Shell::Impl final : ConnectionOwner {
     std::optional<int> exit_code;
 };
 
-// -- listeners --------------------------------------------------------------------------------------------------------
+// -- listeners
+// --------------------------------------------------------------------------------------------------------
 
 Status Shell::Impl::listen() {
     for (const ShellOptions::Listener& listener : options.listeners) {
         const Result<tcp::endpoint> endpoint = bind_address(options.hosts, listener);
         if (!endpoint) return tl::make_unexpected(endpoint.error());
-        auto listening = std::make_unique<Listening>(
-            Listening{listener.name, tcp::acceptor(io), asio::steady_timer(io)});
+        auto listening =
+            std::make_unique<Listening>(Listening{listener.name, tcp::acceptor(io), asio::steady_timer(io)});
         error_code error;
         // NOLINTBEGIN(bugprone-unused-return-value): every call reports into `error`
         listening->acceptor.open(tcp::v4(), error);
@@ -166,7 +170,8 @@ void Shell::Impl::accepted(Listening& listening, tcp::socket socket) {
     if (exit_code) return;
     const ConnId conn = next_accepted;
     next_accepted += 2;
-    const auto connection = std::make_shared<Connection>(std::move(socket), conn, options.request_limit, *this);
+    const auto connection =
+        std::make_shared<Connection>(std::move(socket), conn, options.request_limit, *this);
     connections.emplace(conn, connection);
     step(Accepted{conn, listening.name});
     connection->start();
@@ -186,7 +191,8 @@ void Shell::Impl::wait_for_signal() {
     });
 }
 
-// -- one step ---------------------------------------------------------------------------------------------------------
+// -- one step
+// ---------------------------------------------------------------------------------------------------------
 
 void Shell::Impl::step(const Input& input) {
     if (exit_code) return;
@@ -209,7 +215,8 @@ Status Shell::Impl::write_evidence_and_files(Instant now, const Ready& ready) {
         if (Status written = trace->write(now, ready.events); !written) return written;
     }
     for (const WriteFile& file : ready.files) {
-        const Status replaced = storage.replace_file(file.path, as_bytes_view(file.content), Durability::Flushed);
+        const Status replaced =
+            storage.replace_file(file.path, as_bytes_view(file.content), Durability::Flushed);
         if (!replaced) return failure(fmt::format("cannot write {}", file.path), replaced.error());
     }
     return {};
@@ -238,7 +245,8 @@ void Shell::Impl::perform(const NetworkAction& action) {
 
 void Shell::Impl::open(const Open& action) {
     const auto refuse = [&](std::string reason) {
-        asio::post(io, [this, conn = action.conn, text = std::move(reason)] { step(Disconnected{conn, text}); });
+        asio::post(io,
+                   [this, conn = action.conn, text = std::move(reason)] { step(Disconnected{conn, text}); });
     };
     const Result<std::string> address = options.hosts.resolve(action.host);
     if (!address) return refuse(address.error().message);
@@ -264,7 +272,8 @@ void Shell::Impl::dialed(ConnId conn, const std::shared_ptr<Dialing>& started, c
         const bool timed_out = !error || error == asio::error::operation_aborted;
         return step(Disconnected{conn, timed_out ? "no connection within 10 s" : error.message()});
     }
-    const auto connection = std::make_shared<Connection>(std::move(started->socket), conn, kMaxFrameBytes, *this);
+    const auto connection =
+        std::make_shared<Connection>(std::move(started->socket), conn, kMaxFrameBytes, *this);
     connections.emplace(conn, connection);
     connection->start();
     step(Connected{conn});
@@ -285,7 +294,8 @@ void Shell::Impl::arm_timer() {
     });
 }
 
-// -- the end ----------------------------------------------------------------------------------------------------------
+// -- the end
+// ----------------------------------------------------------------------------------------------------------
 
 void Shell::Impl::end(int code) {
     if (exit_code) return;
@@ -322,7 +332,8 @@ int Shell::run() {
     std::vector<std::string> addresses;
     for (const auto& listening : impl.listeners) {
         const tcp::endpoint local = listening->acceptor.local_endpoint();
-        addresses.push_back(fmt::format("{} {}:{}", listening->name, local.address().to_string(), local.port()));
+        addresses.push_back(
+            fmt::format("{} {}:{}", listening->name, local.address().to_string(), local.port()));
     }
     log_line(fmt::format("INFO started {} on {}", impl.options.description, fmt::join(addresses, ", ")));
     // The server's first outputs (its start event, the first connections) need no input of ours.

@@ -1,5 +1,5 @@
-// The shell of a node: turns sockets, timers and signals into inputs of one Server and performs its Ready in order.
-// Single thread. It decides nothing about replication.
+// The shell of a node: turns sockets, timers and signals into inputs of one Server and performs its Ready in
+// order. Single thread. It decides nothing about replication.
 #pragma once
 
 #include <cstdint>
@@ -45,8 +45,8 @@ public:
 
     /// Binds every listener. Errors name listener and address: as check_listeners, or one in use.
     Status listen();
-    /// Until the server has stopped: 143 after SIGTERM and 130 after SIGINT, as Kafka; 70 if a file could not be
-    /// written or the server ended by itself.
+    /// Until the server has stopped: 143 after SIGTERM and 130 after SIGINT, as Kafka; 70 if a file could not
+    /// be written or the server ended by itself.
     int run();
 
 private:

@@ -1,5 +1,5 @@
-// Appends the fields of one flat JSON object to a string. Trace lines are written before every send, so this does
-// nothing but append: no tree, no allocation of its own.
+// Appends the fields of one flat JSON object to a string. Trace lines are written before every send, so this
+// does nothing but append: no tree, no allocation of its own.
 #pragma once
 
 #include <charconv>

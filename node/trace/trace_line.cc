@@ -28,23 +28,30 @@ namespace {
 
 std::string_view role_name(Role role) {
     switch (role) {
-        case Role::Leader: return "leader";
-        case Role::Follower: return "follower";
-        case Role::None: return "none";
+        case Role::Leader:
+            return "leader";
+        case Role::Follower:
+            return "follower";
+        case Role::None:
+            return "none";
     }
     return "none";
 }
 
 std::string_view reason_name(FenceReason reason) {
     switch (reason) {
-        case FenceReason::Registered: return "registered";
-        case FenceReason::SessionTimeout: return "session-timeout";
-        case FenceReason::ControlledShutdown: return "controlled-shutdown";
+        case FenceReason::Registered:
+            return "registered";
+        case FenceReason::SessionTimeout:
+            return "session-timeout";
+        case FenceReason::ControlledShutdown:
+            return "controlled-shutdown";
     }
     return "registered";
 }
 
-// -- facts of one partition; `e` and `p` --------------------------------------------------------------------------
+// -- facts of one partition; `e` and `p`
+// --------------------------------------------------------------------------
 
 void begin(JsonAppender& json, std::string_view kind, const TopicPartition& partition) {
     json.field("e", kind);
@@ -85,7 +92,8 @@ void write(JsonAppender& json, const TopicPartition& p, const HighWatermarkMoved
     if (fact.role != Role::Leader) return;
     json.field("isr", fact.isr);
     if (fact.pending_add) json.field("pending_add", *fact.pending_add);
-    json.list("replicas", fact.replicas, [&](const ReplicaProgress& r) { json.tuple(r.id, r.log_end_offset); });
+    json.list("replicas", fact.replicas,
+              [&](const ReplicaProgress& r) { json.tuple(r.id, r.log_end_offset); });
     json.field("min_isr", fact.effective_min_isr);
 }
 
@@ -152,7 +160,8 @@ void write(JsonAppender& json, const TopicPartition& p, const WentOffline& fact)
     json.field("reason", fact.reason);
 }
 
-// -- the controller's decisions -----------------------------------------------------------------------------------
+// -- the controller's decisions
+// -----------------------------------------------------------------------------------
 
 void write(JsonAppender& json, const BrokerRegistered& event) {
     json.field("e", "register");
@@ -192,7 +201,8 @@ void write(JsonAppender& json, const PartitionChanged& event) {
     json.field("cause", event.cause);
 }
 
-// -- the process --------------------------------------------------------------------------------------------------
+// -- the process
+// --------------------------------------------------------------------------------------------------
 
 void write(JsonAppender& json, const ServerStarted& event) {
     json.field("e", "start");

@@ -1,4 +1,5 @@
-// One event of a server as one line of trace.jsonl (docs/run-format.md). Needs no file: tests and simulation use it too.
+// One event of a server as one line of trace.jsonl (docs/run-format.md). Needs no file: tests and simulation
+// use it too.
 #pragma once
 
 #include <cstdint>

@@ -39,7 +39,8 @@ std::int32_t incarnation_of(std::string_view line) {
 
 /// Looks at growing pieces of the end until one holds a whole last line.
 Result<Tail> read_tail(int fd, std::uint64_t size, const std::string& path) {
-    for (std::uint64_t length = std::min<std::uint64_t>(size, 4096); length > 0; length = std::min(size, length * 4)) {
+    for (std::uint64_t length = std::min<std::uint64_t>(size, 4096); length > 0;
+         length = std::min(size, length * 4)) {
         std::string end(length, '\0');
         const ssize_t got = ::pread(fd, end.data(), length, static_cast<off_t>(size - length));
         if (got != static_cast<ssize_t>(length)) return system_failure(path, "cannot read its end");
@@ -52,7 +53,8 @@ Result<Tail> read_tail(int fd, std::uint64_t size, const std::string& path) {
         const std::size_t before = newline == 0 ? std::string::npos : end.rfind('\n', newline - 1);
         if (before == std::string::npos && !whole_file) continue;
         const std::size_t start = before == std::string::npos ? 0 : before + 1;
-        return Tail{size - length + newline + 1, incarnation_of(std::string_view(end).substr(start, newline - start))};
+        return Tail{size - length + newline + 1,
+                    incarnation_of(std::string_view(end).substr(start, newline - start))};
     }
     return Tail{};
 }
@@ -63,7 +65,7 @@ Result<TraceWriter> TraceWriter::open(const std::string& path, BrokerId node, st
     const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
     if (fd < 0) return system_failure(path, "cannot open");
     TraceWriter writer(fd, path, node, 1);
-    struct stat info {};
+    struct stat info{};
     if (::fstat(fd, &info) != 0) return system_failure(path, "cannot stat");
     const auto size = static_cast<std::uint64_t>(info.st_size);
     const Result<Tail> tail = read_tail(fd, size, path);
@@ -99,7 +101,8 @@ TraceWriter& TraceWriter::operator=(TraceWriter&& other) noexcept {
 
 Status TraceWriter::write(Instant at, const std::vector<Event>& events) {
     buffer_.clear();
-    for (const Event& event : events) append_trace_line(buffer_, {at, node_, incarnation_, ++sequence_}, event);
+    for (const Event& event : events)
+        append_trace_line(buffer_, {at, node_, incarnation_, ++sequence_}, event);
     std::string_view left = buffer_;
     while (!left.empty()) {
         const ssize_t written = ::write(fd_, left.data(), left.size());

@@ -14,16 +14,16 @@ namespace highwater::node {
 
 class TraceWriter {
 public:
-    /// Opens or creates the file. The incarnation is one more than that of the last line (1 in a new file), or
-    /// `at_least` if that is higher; a last line that a kill cut short is removed. Errors name the path and the
-    /// system's reason.
+    /// Opens or creates the file. The incarnation is one more than that of the last line (1 in a new file),
+    /// or `at_least` if that is higher; a last line that a kill cut short is removed. Errors name the path
+    /// and the system's reason.
     static Result<TraceWriter> open(const std::string& path, BrokerId node, std::int32_t at_least = 1);
     ~TraceWriter();
     TraceWriter(TraceWriter&& other) noexcept;
     TraceWriter& operator=(TraceWriter&& other) noexcept;
 
-    /// Writes the events of one step with one write(2). Errors: the file cannot take them; evidence is lost then, and
-    /// the process must not send what it could not record.
+    /// Writes the events of one step with one write(2). Errors: the file cannot take them; evidence is lost
+    /// then, and the process must not send what it could not record.
     Status write(Instant at, const std::vector<Event>& events);
     [[nodiscard]] std::int32_t incarnation() const { return incarnation_; }
 

@@ -1,5 +1,5 @@
-// A cluster of real processes from start to stop: what a client is told through raw frames, across a kill -9 and a
-// clean stop, and what the traces say afterwards.
+// A cluster of real processes from start to stop: what a client is told through raw frames, across a kill -9
+// and a clean stop, and what the traces say afterwards.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -28,7 +28,8 @@ protected:
         const auto created = cluster_.client(1).call<wire::CreateTopicsResponse>(
             create_topic_request(kTopic, assignment, {{"min.insync.replicas", "2"}}), kCreateTopicsVersion);
         ASSERT_TRUE(created) << created.error().message;
-        ASSERT_EQ(created->topics.at(0).error_code, ErrorCode::None) << created->topics.at(0).error_message.value_or("");
+        ASSERT_EQ(created->topics.at(0).error_code, ErrorCode::None)
+            << created->topics.at(0).error_message.value_or("");
         ASSERT_TRUE(eventually(seconds(20), [&] {
             const PartitionView view = view_of(1, 0);
             return view.leader == assignment[0][0] && view.isr.size() == assignment[0].size();
@@ -36,15 +37,18 @@ protected:
     }
 
     std::size_t brokers_known_to(BrokerId id) {
-        const auto answer = cluster_.client(id).call<wire::MetadataResponse>(metadata_request(kTopic), kMetadataVersion);
+        const auto answer =
+            cluster_.client(id).call<wire::MetadataResponse>(metadata_request(kTopic), kMetadataVersion);
         return answer ? answer->brokers.size() : 0;
     }
 
     PartitionView view_of(BrokerId asked, std::int32_t partition) {
-        const auto answer = cluster_.client(asked).call<wire::MetadataResponse>(metadata_request(kTopic), kMetadataVersion);
+        const auto answer =
+            cluster_.client(asked).call<wire::MetadataResponse>(metadata_request(kTopic), kMetadataVersion);
         if (!answer || answer->topics.empty()) return {};
         for (const auto& found : answer->topics[0].partitions) {
-            if (found.partition_index == partition) return {found.error_code, found.leader_id, found.isr_nodes};
+            if (found.partition_index == partition)
+                return {found.error_code, found.leader_id, found.isr_nodes};
         }
         return {};
     }
@@ -122,12 +126,14 @@ TEST_F(ClusterTest, AcknowledgedRecordsSurviveAKillAndACleanStop) {
         EXPECT_EQ(cluster_.terminate(id).code, 143) << cluster_.output(id);
     }
     std::vector<std::string> traces;
-    for (const BrokerId id : {1, 2, 3, ProcessCluster::kController}) traces.push_back(cluster_.directory(id) + "/trace.jsonl");
+    for (const BrokerId id : {1, 2, 3, ProcessCluster::kController})
+        traces.push_back(cluster_.directory(id) + "/trace.jsonl");
     const Result<Trace> trace = read_trace(traces);
     ASSERT_TRUE(trace) << trace.error().message;
     const auto count = [&](BrokerId node, TraceKind kind) {
-        return std::count_if(trace->events.begin(), trace->events.end(),
-                             [&](const TraceEvent& event) { return event.node == node && event.kind == kind; });
+        return std::count_if(trace->events.begin(), trace->events.end(), [&](const TraceEvent& event) {
+            return event.node == node && event.kind == kind;
+        });
     };
     EXPECT_EQ(count(1, TraceKind::Start), 2);
     EXPECT_EQ(count(1, TraceKind::Stop), 1) << "the first incarnation was killed";
@@ -152,7 +158,8 @@ TEST_F(ClusterTest, HostileBytesCostOnlyTheirConnection) {
     start_with_topic({{1, 2, 3}});
     const workloads::SocketAddress address{cluster_.plan().real_address(1), nemesis::kClientPort};
     const Instant deadline = monotonic_now() + seconds(20);
-    const std::vector<Bytes> hostile = {{}, {1}, {0, 99, 0, 0, 0, 0, 0, 1, 0, 0}, Bytes(100, 0xFF), {0, 1, 0, 11, 0, 0, 0, 1, 0xFF, 0xFF}};
+    const std::vector<Bytes> hostile = {
+        {}, {1}, {0, 99, 0, 0, 0, 0, 0, 1, 0, 0}, Bytes(100, 0xFF), {0, 1, 0, 11, 0, 0, 0, 1, 0xFF, 0xFF}};
     for (const Bytes& frame : hostile) {
         workloads::Socket socket;
         ASSERT_FALSE(socket.connect(address, deadline));

@@ -100,11 +100,13 @@ void ProcessCluster::write_files(BrokerId id, const std::string& extra_propertie
     std::string text = fmt::format(
         "node.id={}\nlog.dirs={}/data\nhighwater.hosts.file={}/hosts\nhighwater.trace.file={}/trace.jsonl\n"
         "highwater.cluster.id=MkU3OEVBNTcwNTJENDM2Qk\ncontroller.quorum.voters=100@c100:{}\n"
-        "controller.listener.names=CONTROLLER\nbroker.session.timeout.ms=2000\nbroker.heartbeat.interval.ms=200\n"
+        "controller.listener.names=CONTROLLER\nbroker.session.timeout.ms=2000\nbroker.heartbeat.interval.ms="
+        "200\n"
         "replica.lag.time.max.ms=3000\nreplica.fetch.backoff.ms=100\n",
         id, directory(id), directory(id), directory(id), nemesis::kControllerPort);
     if (id == kController) {
-        text += fmt::format("process.roles=controller\nlisteners=CONTROLLER://{}:{}\n", address, nemesis::kControllerPort);
+        text += fmt::format("process.roles=controller\nlisteners=CONTROLLER://{}:{}\n", address,
+                            nemesis::kControllerPort);
     } else {
         text += fmt::format(
             "process.roles=broker\nlisteners=INTERNAL://{0}:{1},CLIENT://{0}:{2},DIRECT://{0}:{3}\n"

@@ -1,5 +1,5 @@
-// One controller (100) and three brokers (1-3) as real highwater-node processes in a temporary directory, each finding
-// its peers at their real addresses; and a client that speaks raw frames to them.
+// One controller (100) and three brokers (1-3) as real highwater-node processes in a temporary directory,
+// each finding its peers at their real addresses; and a client that speaks raw frames to them.
 #pragma once
 
 #include <functional>

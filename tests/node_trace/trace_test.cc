@@ -1,4 +1,7 @@
-// Every kind of event as a line: read back by the harness's own trace reader, and the text of a few as documented.
+// Every kind of event as a line: read back by the harness's own trace reader, and the text of a few as
+// documented.
+#include "model/trace.h"
+
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -7,7 +10,6 @@
 #include <limits>
 #include <sstream>
 
-#include "model/trace.h"
 #include "node/trace/trace_line.h"
 #include "node/trace/trace_writer.h"
 
@@ -60,8 +62,16 @@ TEST(TraceLine, TextIsAsDocumented) {
 }
 
 TEST(TraceLine, RoleCarriesTheEpochTable) {
-    const TraceEvent read = read_back(
-        RoleTaken{Role::Leader, 2, 5, 8, 100, 90, 95, {{.epoch = 1, .start_offset = 0}, {.epoch = 5, .start_offset = 95}}, {1, 2}});
+    const TraceEvent read =
+        read_back(RoleTaken{Role::Leader,
+                            2,
+                            5,
+                            8,
+                            100,
+                            90,
+                            95,
+                            {{.epoch = 1, .start_offset = 0}, {.epoch = 5, .start_offset = 95}},
+                            {1, 2}});
     EXPECT_EQ(read.kind, TraceKind::Role);
     EXPECT_EQ(read.role, "leader");
     EXPECT_EQ(read.leader, 2);
@@ -71,7 +81,8 @@ TEST(TraceLine, RoleCarriesTheEpochTable) {
     EXPECT_EQ(read.high_watermark, 90);
     EXPECT_EQ(read.epoch_start, 95);
     EXPECT_EQ(read.isr, (std::vector<BrokerId>{1, 2}));
-    EXPECT_EQ(read.table, (std::vector<OffsetAndEpoch>{{.offset = 0, .epoch = 1}, {.offset = 95, .epoch = 5}}));
+    EXPECT_EQ(read.table,
+              (std::vector<OffsetAndEpoch>{{.offset = 0, .epoch = 1}, {.offset = 95, .epoch = 5}}));
 }
 
 TEST(TraceLine, FollowersAppendHasNoAcks) {
@@ -136,7 +147,8 @@ TEST(TraceLine, Answers) {
 
 TEST(TraceLine, ControllerAndProcess) {
     EXPECT_EQ(read_back(ControllerEvent{BrokerRegistered{3, 77, {}}}).broker_epoch, 77);
-    const TraceEvent fenced = read_back(ControllerEvent{BrokerFenced{3, 77, FenceReason::SessionTimeout, seconds(9)}});
+    const TraceEvent fenced =
+        read_back(ControllerEvent{BrokerFenced{3, 77, FenceReason::SessionTimeout, seconds(9)}});
     EXPECT_EQ(fenced.kind, TraceKind::Fence);
     EXPECT_EQ(fenced.text, "session-timeout");
     EXPECT_EQ(fenced.silent, seconds(9));
@@ -194,7 +206,8 @@ TEST_F(TraceWriterTest, AHigherIncarnationMayBeGiven) {
 
 TEST_F(TraceWriterTest, RemovesALineThatAKillCutShort) {
     write_as_new_process(1);
-    std::ofstream(path_, std::ios::app) << R"({"t":2,"n":1,"i":1,"s":2,"e":"appe)" << std::string(10'000, 'x');
+    std::ofstream(path_, std::ios::app)
+        << R"({"t":2,"n":1,"i":1,"s":2,"e":"appe)" << std::string(10'000, 'x');
     write_as_new_process(1);
     const Result<Trace> trace = read_trace({path_});
     ASSERT_TRUE(trace) << trace.error().message;

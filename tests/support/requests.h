@@ -1,4 +1,5 @@
-// The requests that tests of whole nodes send, and what they look for in the answers. Values are 64-bit numbers.
+// The requests that tests of whole nodes send, and what they look for in the answers. Values are 64-bit
+// numbers.
 #pragma once
 
 #include <string>
@@ -41,8 +42,8 @@ inline Bytes batch_of(const std::vector<std::uint64_t>& values, std::int64_t tim
     return wire::encode_batch(spec);
 }
 
-inline wire::ProduceRequest produce_request(const std::string& topic, std::int32_t partition, std::int16_t acks,
-                                            std::int32_t timeout_ms, Bytes batch) {
+inline wire::ProduceRequest produce_request(const std::string& topic, std::int32_t partition,
+                                            std::int16_t acks, std::int32_t timeout_ms, Bytes batch) {
     wire::ProduceRequest::TopicProduceData::PartitionProduceData data;
     data.index = partition;
     data.records = std::move(batch);
@@ -82,9 +83,9 @@ inline wire::MetadataRequest metadata_request(const std::string& topic) {
 }
 
 /// One topic with explicit assignments, one list of brokers per partition.
-inline wire::CreateTopicsRequest create_topic_request(const std::string& topic,
-                                                      const std::vector<std::vector<BrokerId>>& assignments,
-                                                      const std::vector<std::pair<std::string, std::string>>& configs) {
+inline wire::CreateTopicsRequest create_topic_request(
+    const std::string& topic, const std::vector<std::vector<BrokerId>>& assignments,
+    const std::vector<std::pair<std::string, std::string>>& configs) {
     wire::CreateTopicsRequest::CreatableTopic creatable;
     creatable.name = topic;
     creatable.num_partitions = -1;
