@@ -35,7 +35,8 @@ public:
     [[nodiscard]] bool has(Bug bug) const { return (bits_ >> static_cast<unsigned>(bug) & 1U) != 0; }
     [[nodiscard]] bool empty() const { return bits_ == 0; }
     void add(Bug bug) { bits_ |= std::uint64_t{1} << static_cast<unsigned>(bug); }
-    /// "serve_above_hw" or "Z06", comma separated; "" is the empty set. Errors: an unknown name, with those that exist.
+    /// "serve_above_hw" or "Z06", comma separated; "" is the empty set. Errors: an unknown name, with those
+    /// that exist.
     static Result<Bugs> parse(std::string_view list);
     [[nodiscard]] std::vector<BugInfo> list() const;
 

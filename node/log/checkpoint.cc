@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <limits>
+
 #include "node/log/leader_epoch_cache.h"
 #include "node/log/text_checkpoint.h"
 
@@ -21,7 +23,8 @@ Result<OffsetCheckpoint> parse_offset_checkpoint(std::string_view text, const st
     OffsetCheckpoint offsets;
     for (std::size_t i = 0; i < entries->size(); ++i) {
         const auto& fields = (*entries)[i];
-        const auto partition = checkpoint_number(fields[1], file_name, i);
+        const auto partition =
+            checkpoint_number(fields[1], file_name, i, std::numeric_limits<std::int32_t>::max());
         if (!partition) return tl::make_unexpected(partition.error());
         const auto offset = checkpoint_number(fields[2], file_name, i);
         if (!offset) return tl::make_unexpected(offset.error());
@@ -32,7 +35,8 @@ Result<OffsetCheckpoint> parse_offset_checkpoint(std::string_view text, const st
 
 std::string format_epoch_checkpoint(const LeaderEpochCache& cache) {
     std::string text = fmt::format("0\n{}\n", cache.entries().size());
-    for (const EpochEntry& entry : cache.entries()) text += fmt::format("{} {}\n", entry.epoch, entry.start_offset);
+    for (const EpochEntry& entry : cache.entries())
+        text += fmt::format("{} {}\n", entry.epoch, entry.start_offset);
     return text;
 }
 
@@ -41,13 +45,16 @@ Result<LeaderEpochCache> parse_epoch_checkpoint(std::string_view text, const std
     if (!entries) return tl::make_unexpected(entries.error());
     std::vector<EpochEntry> table;
     for (std::size_t i = 0; i < entries->size(); ++i) {
-        const auto epoch = checkpoint_number((*entries)[i][0], file_name, i);
+        const auto epoch =
+            checkpoint_number((*entries)[i][0], file_name, i, std::numeric_limits<LeaderEpoch>::max());
         if (!epoch) return tl::make_unexpected(epoch.error());
         const auto start = checkpoint_number((*entries)[i][1], file_name, i);
         if (!start) return tl::make_unexpected(start.error());
         const EpochEntry entry{static_cast<LeaderEpoch>(*epoch), *start};
-        if (!table.empty() && (entry.epoch <= table.back().epoch || entry.start_offset <= table.back().start_offset)) {
-            return failure(fmt::format("{}:{}: epoch {} start {} does not rise", file_name, i + 3, *epoch, *start));
+        if (!table.empty() &&
+            (entry.epoch <= table.back().epoch || entry.start_offset <= table.back().start_offset)) {
+            return failure(
+                fmt::format("{}:{}: epoch {} start {} does not rise", file_name, i + 3, *epoch, *start));
         }
         table.push_back(entry);
     }

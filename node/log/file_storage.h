@@ -1,5 +1,5 @@
-// Storage on real files below one directory, with plain open, write, pread, ftruncate and fsync: what a disk-fault shim
-// can intercept.
+// Storage on real files below one directory, with plain open, write, pread, ftruncate and fsync: what a
+// disk-fault shim can intercept.
 #pragma once
 
 #include <string>

@@ -25,13 +25,15 @@ public:
     [[nodiscard]] std::optional<LeaderEpoch> latest_epoch() const;
     /// Start offset of exactly this epoch.
     [[nodiscard]] std::optional<Offset> start_of(LeaderEpoch epoch) const;
-    /// The largest epoch <= `epoch` and the offset where it ends (KAFKA_RULES endOffsetFor):
+    /// The largest epoch <= `epoch` and the offset where it ends (Kafka's endOffsetFor):
     /// the latest epoch ends at `log_end_offset`; nothing known above a non-latest epoch: nullopt; no floor:
     /// (epoch, start of the first higher); else (floor epoch, start of the next higher).
-    [[nodiscard]] std::optional<OffsetAndEpoch> end_offset_for(LeaderEpoch epoch, Offset log_end_offset) const;
+    [[nodiscard]] std::optional<OffsetAndEpoch> end_offset_for(LeaderEpoch epoch,
+                                                               Offset log_end_offset) const;
 
-    /// Records that `epoch` begins at `start`. Entries with epoch >= `epoch` or start >= `start` that contradict it go
-    /// first (Kafka's monotonic rule); the same epoch again is ignored. True if anything changed.
+    /// Records that `epoch` begins at `start`. Entries with epoch >= `epoch` or start >= `start` that
+    /// contradict it go first (Kafka's monotonic rule); the same epoch again is ignored. True if anything
+    /// changed.
     bool assign(LeaderEpoch epoch, Offset start);
     /// Removes entries with start_offset >= end_offset. True if anything changed.
     bool truncate_from_end(Offset end_offset);

@@ -8,7 +8,8 @@ namespace highwater::node {
 
 class MemoryAppendFile final : public AppendFile {
 public:
-    MemoryAppendFile(const MemoryStorage& storage, std::string path, std::shared_ptr<MemoryStorage::Content> content)
+    MemoryAppendFile(const MemoryStorage& storage, std::string path,
+                     std::shared_ptr<MemoryStorage::Content> content)
         : storage_(storage), path_(std::move(path)), content_(std::move(content)) {}
 
     [[nodiscard]] std::uint64_t size() const override { return content_->bytes.size(); }
@@ -21,7 +22,8 @@ public:
 
     [[nodiscard]] Result<Bytes> read(std::uint64_t position, std::size_t count) const override {
         if (position + count > content_->bytes.size()) {
-            return failure(fmt::format("{}: bytes {}+{} are beyond its end {}", path_, position, count, content_->bytes.size()));
+            return failure(fmt::format("{}: bytes {}+{} are beyond its end {}", path_, position, count,
+                                       content_->bytes.size()));
         }
         const auto begin = content_->bytes.begin() + static_cast<std::ptrdiff_t>(position);
         return Bytes(begin, begin + static_cast<std::ptrdiff_t>(count));
@@ -53,6 +55,9 @@ Status MemoryStorage::check_fault(const std::string& path) const {
 }
 
 Result<std::unique_ptr<AppendFile>> MemoryStorage::open(const std::string& path) {
+    if (!files_.contains(path)) {
+        if (const Status fault = check_fault(path); !fault) return tl::make_unexpected(fault.error());
+    }
     auto& content = files_[path];
     if (!content) content = std::make_shared<Content>();
     return std::make_unique<MemoryAppendFile>(*this, path, content);
@@ -74,6 +79,7 @@ Status MemoryStorage::replace_file(const std::string& path, BytesView bytes, Dur
 }
 
 Status MemoryStorage::remove_file(const std::string& path) {
+    if (const Status fault = check_fault(path); !fault) return fault;
     files_.erase(path);
     return {};
 }

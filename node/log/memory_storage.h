@@ -1,5 +1,5 @@
-// Storage in memory that knows what was flushed, so that a test can pull the plug. It outlives the server object: what
-// a kill -9 leaves in the page cache is simply still there when the next server opens it.
+// Storage in memory that knows what was flushed, so that a test can pull the plug. It outlives the server
+// object: what a kill -9 leaves in the page cache is simply still there when the next server opens it.
 #pragma once
 
 #include <functional>
@@ -19,10 +19,14 @@ public:
     Status remove_file(const std::string& path) override;
     Result<std::vector<std::string>> list(const std::string& directory) override;
 
-    /// Power loss: every file is as it was at its last flush; one that was never flushed is gone.
+    /// Power loss: every file is as it was at its last flush; one that was never flushed is gone. A removed
+    /// file stays removed.
     void lose_unflushed();
-    /// Makes writes to paths for which it returns a message fail with it.
-    void fail_writes(std::function<std::optional<std::string>(const std::string& path)> fault) { fault_ = std::move(fault); }
+    /// Makes everything that writes to a path for which it returns a message fail with it: append, truncate,
+    /// flush, replace, remove, and open of a file that does not exist yet. nullptr ends it.
+    void fail_writes(std::function<std::optional<std::string>(const std::string& path)> fault) {
+        fault_ = std::move(fault);
+    }
 
 private:
     friend class MemoryAppendFile;

@@ -2,8 +2,9 @@
 //   appending   append_as_leader (gives offsets and epoch), append_as_follower (takes both as they are)
 //   reading     read: whole batches from the one that holds `from`
 //   truncating  truncate_to: cuts batches and epoch entries, for divergence only
-//   durability  flush; nothing here flushes by itself but the epoch checkpoint (KAFKA_RULES "epoch checkpoint")
-// Appends and reads are synchronous (page cache, as in Kafka). The high watermark is not the log's: see node/replica.
+//   durability  flush; nothing here flushes by itself but new entries of the epoch file
+// Appends and reads are synchronous (page cache, as in Kafka). The high watermark is not the log's: see
+// node/replica.
 #pragma once
 
 #include <cstdint>
@@ -28,9 +29,10 @@ struct AppendInfo {
 
 class PartitionLog {
 public:
-    /// Opens or creates `<directory>/00000000000000000000.log` and the epoch file, re-reading every batch: the log is
-    /// cut at the first one that is torn or fails its CRC, epoch entries that start at or above the end are dropped.
-    /// `directory` is "topic-partition" or "__cluster_metadata-0". Errors: IO, unreadable checkpoint.
+    /// Opens or creates `<directory>/00000000000000000000.log` and the epoch file, re-reading every batch:
+    /// the log is cut at the first one that is torn or fails its CRC, the epochs become those of
+    /// the batches that are left, whatever the file says. `directory` is "topic-partition" or
+    /// "__cluster_metadata-0". Errors: IO, unreadable checkpoint, a second segment.
     static Result<std::unique_ptr<PartitionLog>> open(Storage& storage, std::string directory);
     ~PartitionLog();
     PartitionLog(const PartitionLog&) = delete;
@@ -43,24 +45,28 @@ public:
     /// Bytes cut from the end at open(), for the start-up log line.
     [[nodiscard]] std::uint64_t recovered_cut_bytes() const { return recovered_cut_bytes_; }
 
-    /// `batches`: validated v2 batches of a producer. Offsets are assigned from log_end_offset(), the epoch is written
-    /// into each batch; both lie before the CRC'd region. Errors: IO (then nothing was appended).
+    /// `batches`: validated v2 batches of a producer. Offsets are assigned from log_end_offset(), the epoch
+    /// is written into each batch; both lie before the CRC'd region. Errors: IO (then nothing was appended).
     Result<AppendInfo> append_as_leader(Bytes batches, LeaderEpoch epoch);
-    /// Batches as the leader sent them. The first must start at log_end_offset(); offsets must rise. New epochs found
-    /// in the batches enter the epoch cache. Errors: IO, CRC, an offset that does not follow.
+    /// Batches as the leader sent them. The first must start at log_end_offset(); offsets must rise. New
+    /// epochs found in the batches enter the epoch cache. A partial batch at the end is left out; without a
+    /// whole one nothing happens (batches 0). Errors: IO, CRC, an offset that does not follow; then nothing
+    /// was appended.
     Result<AppendInfo> append_as_follower(BytesView batches);
 
-    /// Whole batches covering [from, end) with end <= `limit`: from the batch that holds `from`, at most `max_bytes`
-    /// but at least one batch. A batch that reaches past `limit` is left out. Empty if from >= limit.
-    /// Requires log_start_offset() <= from <= log_end_offset().
+    /// Whole batches covering [from, end) with end <= `limit`: from the batch that holds `from`, at most
+    /// `max_bytes` but at least one batch. A batch that reaches past `limit` is left out. Empty if from >=
+    /// limit. Requires log_start_offset() <= from <= log_end_offset().
     [[nodiscard]] Result<Bytes> read(Offset from, Offset limit, std::size_t max_bytes) const;
 
-    /// Cuts everything at and above `offset` (a batch that straddles it goes whole), then the epoch cache, which is cut
-    /// even if the log needs no cut (KAFKA-10706). No-op for the log if offset >= log_end_offset().
+    /// Cuts everything at and above `offset` (a batch that straddles it goes whole), then the epoch cache,
+    /// which is cut even if the log needs no cut (KAFKA-10706). No-op for the log if offset >=
+    /// log_end_offset().
     Status truncate_to(Offset offset);
     /// The leader of `epoch` starts at `start`: into the cache and, fsynced, into the file.
     Status assign_epoch(LeaderEpoch epoch, Offset start);
 
+    /// Everything appended so far survives a power loss.
     Status flush();
 
 private:

@@ -27,7 +27,9 @@ public:
     static Result<Segment> open(Storage& storage, const std::string& path, Offset base_offset);
 
     [[nodiscard]] const std::vector<Batch>& batches() const { return batches_; }
-    [[nodiscard]] Offset next_offset() const { return batches_.empty() ? base_offset_ : batches_.back().last_offset + 1; }
+    [[nodiscard]] Offset next_offset() const {
+        return batches_.empty() ? base_offset_ : batches_.back().last_offset + 1;
+    }
     [[nodiscard]] std::uint64_t recovered_cut_bytes() const { return recovered_cut_bytes_; }
 
     /// `batches`: complete ones in offset order, described by `views`.
@@ -39,8 +41,10 @@ public:
     Status flush() { return file_->flush(); }
 
 private:
-    Segment(std::unique_ptr<AppendFile> file, Offset base_offset) : file_(std::move(file)), base_offset_(base_offset) {}
+    Segment(std::unique_ptr<AppendFile> file, Offset base_offset)
+        : file_(std::move(file)), base_offset_(base_offset) {}
     Status recover();
+    std::size_t index_batches(BytesView bytes, std::uint64_t position);
 
     std::unique_ptr<AppendFile> file_;
     Offset base_offset_;

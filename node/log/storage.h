@@ -1,5 +1,6 @@
-// Storage: the only door to files. Partition logs, checkpoints and the metadata log see nothing else, so that a test
-// can lose the bytes that were never flushed (memory_storage) and a process writes Kafka's files (file_storage).
+// Storage: the only door to files. Partition logs, checkpoints and the metadata log see nothing else, so that
+// a test can lose the bytes that were never flushed (memory_storage) and a process writes Kafka's files
+// (file_storage).
 #pragma once
 
 #include <cstdint>
@@ -37,7 +38,8 @@ public:
     virtual Result<std::unique_ptr<AppendFile>> open(const std::string& path) = 0;
     /// The whole file; nullopt if there is none.
     virtual Result<std::optional<Bytes>> read_file(const std::string& path) = 0;
-    /// Writes beside, renames over: a reader sees the old or the new content, never a mixture.
+    /// Writes beside, renames over: a reader sees the old or the new content, never a mixture. After an error
+    /// while writing the old content stands.
     virtual Status replace_file(const std::string& path, BytesView content, Durability durability) = 0;
     /// No error if there is none.
     virtual Status remove_file(const std::string& path) = 0;
