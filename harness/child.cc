@@ -1,5 +1,5 @@
-// Boost.Process launches (without an io_context: with one, its waits lose races against timers), a pidfd tells the end,
-// and only this file reaps. Between fork and exec only async-signal-safe calls are made.
+// Boost.Process launches (without an io_context: with one, its waits lose races against timers), a pidfd
+// tells the end, and only this file reaps. Between fork and exec only async-signal-safe calls are made.
 #include "harness/child.h"
 
 #include <fcntl.h>
@@ -13,13 +13,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <boost/process/args.hpp>
 #include <boost/process/child.hpp>
 #include <boost/process/env.hpp>
 #include <boost/process/environment.hpp>
 #include <boost/process/exe.hpp>
 #include <boost/process/extend.hpp>
-#include <algorithm>
 #include <cerrno>
 #include <condition_variable>
 #include <cstdlib>
@@ -117,7 +117,8 @@ void set_up_child(pid_t parent, int input, int output, const char* directory) {
         (void)ignored;
         ::_exit(kSetupExit);
     };
-    if (::dup2(output, STDERR_FILENO) < 0 || ::dup2(output, STDOUT_FILENO) < 0 || ::dup2(input, STDIN_FILENO) < 0) {
+    if (::dup2(output, STDERR_FILENO) < 0 || ::dup2(output, STDOUT_FILENO) < 0 ||
+        ::dup2(input, STDIN_FILENO) < 0) {
         ::_exit(kSetupExit);
     }
     if (::setpgid(0, 0) != 0) fail("highwater: setpgid failed\n");
@@ -150,16 +151,19 @@ Result<std::string> find_program(const std::string& program) {
     std::string path = program;
     if (program.find('/') == std::string::npos) path = search_path(program);
     if (path.empty()) return failure(fmt::format("program '{}' is not in PATH", program));
-    if (::access(path.c_str(), X_OK) != 0) return failure(fmt::format("cannot run {}: {}", path, std::strerror(errno)));
-    struct stat status {};
-    if (::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode)) return failure(path + " is a directory");
+    if (::access(path.c_str(), X_OK) != 0)
+        return failure(fmt::format("cannot run {}: {}", path, std::strerror(errno)));
+    struct stat status{};
+    if (::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode))
+        return failure(path + " is a directory");
     return path;
 }
 
 Status check_directory(const std::string& directory) {
-    struct stat status {};
+    struct stat status{};
     if (directory.empty()) return {};
-    if (::stat(directory.c_str(), &status) != 0) return failure(fmt::format("{}: {}", directory, std::strerror(errno)));
+    if (::stat(directory.c_str(), &status) != 0)
+        return failure(fmt::format("{}: {}", directory, std::strerror(errno)));
     if (!S_ISDIR(status.st_mode)) return failure(directory + " is no directory");
     return {};
 }
@@ -168,7 +172,8 @@ Result<pid_t> spawn(const ChildOptions& options, const std::string& path, int in
     bp::environment environment = boost::this_process::environment();
     for (const auto& [name, value] : options.env) environment[name] = value;
     const pid_t parent = ::getpid();
-    const char* const directory = options.working_directory.empty() ? nullptr : options.working_directory.c_str();
+    const char* const directory =
+        options.working_directory.empty() ? nullptr : options.working_directory.c_str();
     std::error_code error;
     bp::child child(bp::exe = path, bp::args = options.args, environment, error,
                     bp::extend::on_exec_setup([parent, input, output, directory](auto&) {
@@ -217,7 +222,8 @@ Result<Child> Child::launch(const ChildOptions& options) {
         return failure(fmt::format("working directory of {}", *path), directory.error());
     }
     const Descriptor input(::open("/dev/null", O_RDONLY | O_CLOEXEC));
-    const Descriptor output(::open(options.output_file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
+    const Descriptor output(
+        ::open(options.output_file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
     if (output.get() < 0) return failure(fmt::format("{}: {}", options.output_file, std::strerror(errno)));
     if (input.get() < 0) return failure(fmt::format("/dev/null: {}", std::strerror(errno)));
     std::packaged_task<Result<pid_t>()> task(

@@ -1,5 +1,5 @@
-// One program started by the harness: its own process group, output in a file, and certain death with the harness.
-// The only place that starts processes.
+// One program started by the harness: its own process group, output in a file, and certain death with the
+// harness. The only place that starts processes.
 #pragma once
 
 #include <sys/types.h>
@@ -38,11 +38,12 @@ struct ExitStatus {
     [[nodiscard]] std::string to_string() const;
 };
 
-/// Safe to use from several threads. Children are started by one thread that lives as long as the harness, because
-/// Linux ties the parent-death signal to the starting thread, not to the process.
+/// Safe to use from several threads. Children are started by one thread that lives as long as the harness,
+/// because Linux ties the parent-death signal to the starting thread, not to the process.
 class Child {
 public:
-    /// Returns when the program runs. Errors: not found or not executable, output file not writable, no such directory.
+    /// Returns when the program runs. Errors: not found or not executable, output file not writable, no such
+    /// directory.
     static Result<Child> launch(const ChildOptions& options);
     /// Kills the group (SIGKILL, works on stopped processes too) and reaps.
     ~Child();
@@ -50,8 +51,8 @@ public:
     Child& operator=(Child&& other) noexcept;
 
     [[nodiscard]] pid_t pid() const;
-    /// Readable when the child has ended; for asio, assign a dup() of it to a posix::stream_descriptor and wait for
-    /// reading, then call poll_exit.
+    /// Readable when the child has ended; for asio, assign a dup() of it to a posix::stream_descriptor and
+    /// wait for reading, then call poll_exit.
     [[nodiscard]] int pidfd() const;
     /// The status once it has ended, the same at every later call. What is left of its group is killed then.
     std::optional<ExitStatus> poll_exit();

@@ -22,7 +22,9 @@ constexpr int kProbeSourceGroup = 251;
 constexpr int kObserverGroup = 252;
 constexpr int kLastSlot = 254;
 
-std::string dotted(int slot, int third, int fourth) { return fmt::format("127.{}.{}.{}", slot, third, fourth); }
+std::string dotted(int slot, int third, int fourth) {
+    return fmt::format("127.{}.{}.{}", slot, third, fourth);
+}
 
 /// Slots R in which anything listens on 127.R.x.y.
 Result<std::set<int>> slots_with_listeners() {
@@ -55,7 +57,9 @@ int bind_claim(int slot) {
 
 }  // namespace
 
-AddressPlan::AddressPlan(int slot) : slot_(slot) { HW_ASSERT(slot >= 1 && slot <= kLastSlot, "slot {}", slot); }
+AddressPlan::AddressPlan(int slot) : slot_(slot) {
+    HW_ASSERT(slot >= 1 && slot <= kLastSlot, "slot {}", slot);
+}
 
 std::string AddressPlan::address(BrokerId source, BrokerId destination) const {
     HW_ASSERT(source >= 1 && source <= kLastClient, "no process id: {}", source);
@@ -63,8 +67,12 @@ std::string AddressPlan::address(BrokerId source, BrokerId destination) const {
     return dotted(slot_, source, destination);
 }
 
-std::string AddressPlan::relay_source(BrokerId source) const { return dotted(slot_, kRelaySourceGroup, source); }
-std::string AddressPlan::probe_source(BrokerId source) const { return dotted(slot_, kProbeSourceGroup, source); }
+std::string AddressPlan::relay_source(BrokerId source) const {
+    return dotted(slot_, kRelaySourceGroup, source);
+}
+std::string AddressPlan::probe_source(BrokerId source) const {
+    return dotted(slot_, kProbeSourceGroup, source);
+}
 std::string AddressPlan::observer_source() const { return dotted(slot_, kObserverGroup, 1); }
 
 std::string AddressPlan::name(BrokerId id) { return fmt::format("{}{}", is_controller(id) ? 'c' : 'b', id); }
@@ -84,7 +92,8 @@ std::vector<Link> AddressPlan::links(const Members& members) {
     std::vector<Link> links;
     for (const BrokerId source : everyone) {
         for (const BrokerId destination : everyone) {
-            if (const std::uint16_t port = link_port(source, destination)) links.push_back({source, destination, port});
+            if (const std::uint16_t port = link_port(source, destination))
+                links.push_back({source, destination, port});
         }
     }
     return links;
@@ -109,8 +118,9 @@ Result<SlotClaim> SlotClaim::claim() {
         last_error = errno;
         if (last_error != EADDRINUSE) break;
     }
-    return failure(fmt::format("cannot claim a slot of 127.R.0.1:{}: {}", kClaimPort,
-                               last_error == 0 ? "something listens in all of them" : std::strerror(last_error)));
+    return failure(
+        fmt::format("cannot claim a slot of 127.R.0.1:{}: {}", kClaimPort,
+                    last_error == 0 ? "something listens in all of them" : std::strerror(last_error)));
 }
 
 SlotClaim::~SlotClaim() {

@@ -1,4 +1,5 @@
-// What the nemesis can do to a cluster, whichever it is. Process faults, path rules, and proof of when each took effect.
+// What the nemesis can do to a cluster, whichever it is. Process faults, path rules, and proof of when each
+// took effect.
 #pragma once
 
 #include <string>
@@ -9,8 +10,8 @@
 
 namespace highwater::nemesis {
 
-/// One fault on one path. Path S->D is what travels from S to D: the request bytes of conn(S,D) and the response bytes
-/// of conn(D,S); `part` Request or Response narrows it to one of the two.
+/// One fault on one path. Path S->D is what travels from S to D: the request bytes of conn(S,D) and the
+/// response bytes of conn(D,S); `part` Request or Response narrows it to one of the two.
 struct PathRule {
     /// Names the rule for its removal; unique among the rules in force.
     std::string id;
@@ -24,7 +25,8 @@ struct PathRule {
     /// "Fetch": only frames of this API; "" for all. Not with Refuse.
     std::string api;
     FramePart part = FramePart::Both;
-    /// Hold only: what becomes, at release, of bytes whose sender has closed meanwhile. False: delivered late.
+    /// Hold only: what becomes, at release, of bytes whose sender has closed meanwhile. False: delivered
+    /// late.
     bool discard_if_closed = false;
 };
 

@@ -26,9 +26,9 @@ void Unanswered::add(Request request) {
 }
 
 std::optional<Unanswered::Request> Unanswered::answer(std::int32_t correlation_id) {
-    const auto found = std::find_if(requests_.begin(), requests_.end(), [correlation_id](const Request& request) {
-        return request.correlation_id == correlation_id;
-    });
+    const auto found = std::find_if(
+        requests_.begin(), requests_.end(),
+        [correlation_id](const Request& request) { return request.correlation_id == correlation_id; });
     if (found == requests_.end()) return std::nullopt;
     const Request request = *found;
     requests_.erase(requests_.begin(), found + 1);

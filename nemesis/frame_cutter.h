@@ -1,6 +1,6 @@
-// Finds the Kafka frames in the two byte streams of one connection, so that rules can be about an API. Bytes are not
-// held back until a frame is whole: a piece is passed on as soon as the frame's API is known. What is no Kafka frame is
-// passed on all the same, as belonging to no API.
+// Finds the Kafka frames in the two byte streams of one connection, so that rules can be about an API. Bytes
+// are not held back until a frame is whole: a piece is passed on as soon as the frame's API is known. What is
+// no Kafka frame is passed on all the same, as belonging to no API.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,8 @@ public:
         Instant came;
     };
     void add(Request request);
-    /// The request of this response. Requests before it are forgotten: answers come in order, so they (acks=0) have none.
+    /// The request of this response. Requests before it are forgotten: answers come in order, so they
+    /// (acks=0) have none.
     std::optional<Request> answer(std::int32_t correlation_id);
 
 private:

@@ -9,7 +9,8 @@ std::size_t LatenessMeter::bucket_of(std::uint64_t nanoseconds) {
     constexpr std::uint64_t kLinear = std::uint64_t{1} << kSubBits;
     if (nanoseconds < kLinear) return static_cast<std::size_t>(nanoseconds);
     const unsigned shift = static_cast<unsigned>(std::bit_width(nanoseconds)) - kSubBits - 1;
-    return (static_cast<std::size_t>(shift + 1) << kSubBits) + static_cast<std::size_t>((nanoseconds >> shift) - kLinear);
+    return (static_cast<std::size_t>(shift + 1) << kSubBits) +
+           static_cast<std::size_t>((nanoseconds >> shift) - kLinear);
 }
 
 std::uint64_t LatenessMeter::upper_edge(std::size_t bucket) {

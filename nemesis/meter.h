@@ -1,4 +1,5 @@
-// What relays counted: frames and bytes per path and API, round trips per connection kind, lateness of delays.
+// What relays counted: frames and bytes per path and API, round trips per connection kind, lateness of
+// delays.
 #pragma once
 
 #include <array>

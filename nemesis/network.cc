@@ -8,12 +8,12 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <algorithm>
 #include <future>
 #include <set>
 #include <thread>
@@ -51,7 +51,13 @@ public:
         : plan_(plan),
           members_(members),
           options_(std::move(options)),
-          context_{io_, options_, {}, {}, Rng(options_.seed), Bytes(kReadSize), [this](Relay* relay) { ended(relay); }} {}
+          context_{.io = io_,
+                   .options = options_,
+                   .rules = {},
+                   .meter = {},
+                   .rng = Rng(options_.seed),
+                   .scratch = Bytes(kReadSize),
+                   .ended = [this](Relay* relay) { ended(relay); }} {}
 
     ~Impl() {
         if (!thread_.joinable()) return;
@@ -90,7 +96,8 @@ public:
         HW_ASSERT(std::this_thread::get_id() != thread_.get_id(), "called from the relay thread");
         std::packaged_task<std::invoke_result_t<Work>()> task(std::move(work));
         auto result = task.get_future();
-        // The task belongs to the relay thread: it is still busy with it for a moment after the result is there.
+        // The task belongs to the relay thread: it is still busy with it for a moment after the result is
+        // there.
         asio::post(io_, [posted = std::move(task)]() mutable { posted(); });
         return result.get();
     }
@@ -118,7 +125,8 @@ public:
                 for (const auto& relay : copy_of_relays()) relay->discard_held_by(rule);
             }
         }
-        if (const auto removed = context_.rules.remove(id); !removed) return tl::make_unexpected(removed.error());
+        if (const auto removed = context_.rules.remove(id); !removed)
+            return tl::make_unexpected(removed.error());
         return rules_changed();
     }
 
@@ -170,7 +178,8 @@ private:
         if (error) {
             error_code ignored;
             acceptor.close(ignored);
-            return failure(fmt::format("a relay cannot listen on {}:{}: {}", address, listener.link.port, error.message()));
+            return failure(fmt::format("a relay cannot listen on {}:{}: {}", address, listener.link.port,
+                                       error.message()));
         }
         accept_when_ready(listener);
         return {};
@@ -185,10 +194,11 @@ private:
     void accept(Listener& listener) {
         sockaddr_in peer{};
         socklen_t size = sizeof(peer);
-        const int accepted = ::accept4(listener.acceptor.native_handle(), reinterpret_cast<sockaddr*>(&peer), &size,
-                                       SOCK_CLOEXEC | SOCK_NONBLOCK);
+        const int accepted = ::accept4(listener.acceptor.native_handle(), reinterpret_cast<sockaddr*>(&peer),
+                                       &size, SOCK_CLOEXEC | SOCK_NONBLOCK);
         if (accepted < 0) {
-            if (errno == EAGAIN || errno == EINTR || errno == ECONNABORTED) return accept_when_ready(listener);
+            if (errno == EAGAIN || errno == EINTR || errno == ECONNABORTED)
+                return accept_when_ready(listener);
             listener.retry.expires_after(kAcceptRetry);
             listener.retry.async_wait([this, &listener](const error_code& error) {
                 if (!error && listener.acceptor.is_open()) accept_when_ready(listener);
@@ -197,7 +207,8 @@ private:
         }
         const Link& link = listener.link;
         RelayEnds ends{link, plan_.real_address(link.destination), plan_.relay_source(link.source)};
-        ends.probe = asio::ip::address_v4(ntohl(peer.sin_addr.s_addr)).to_string() == plan_.probe_source(link.source);
+        ends.probe =
+            asio::ip::address_v4(ntohl(peer.sin_addr.s_addr)).to_string() == plan_.probe_source(link.source);
         const std::shared_ptr<Relay> relay = make_relay(context_, ends, accepted);
         relays_.insert(relay);
         relay->start();
@@ -255,15 +266,16 @@ std::uint64_t Network::passed(BrokerId source, BrokerId destination, std::int16_
     });
 }
 std::uint64_t Network::frames_since(BrokerId source, BrokerId destination, Instant since) const {
-    return impl_->on_thread([&] { return impl_->context().meter.paths[{source, destination}].frames_since(since); });
+    return impl_->on_thread(
+        [&] { return impl_->context().meter.paths[{source, destination}].frames_since(since); });
 }
 bool Network::round_trip_since(BrokerId source, BrokerId destination, Instant since) const {
-    return impl_->on_thread([&] {
-        return impl_->context().meter.links[{source, destination}].latest_answered_request >= since;
-    });
+    return impl_->on_thread(
+        [&] { return impl_->context().meter.links[{source, destination}].latest_answered_request >= since; });
 }
 std::size_t Network::connections(BrokerId source, BrokerId destination) const {
-    return impl_->on_thread([&] { return impl_->context().meter.links[{source, destination}].open_connections; });
+    return impl_->on_thread(
+        [&] { return impl_->context().meter.links[{source, destination}].open_connections; });
 }
 std::size_t Network::queued_bytes(BrokerId source, BrokerId destination) const {
     return impl_->on_thread([&] { return impl_->queued_bytes(source, destination); });

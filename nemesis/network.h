@@ -1,14 +1,18 @@
-// All relays of a run and the rules on their paths. A thread of its own carries the bytes; every method here may be
-// called from any other thread and returns when its effect is in force there.
+// All relays of a run and the rules on their paths. A thread of its own carries the bytes; every method here
+// may be called from any other thread and returns when its effect is in force there.
 //
 // What a rule on path S->D does to a connection that carries bytes of the path:
-//   Delay   each frame leaves `delay` +- jitter after it came, in order.
-//   Hold    that direction waits at the first matching frame, with all behind it, also the end of the connection; new
-//           connections wait too. After removal everything is delivered in order, or discarded (discard_if_closed).
-//   Cut     without an API: connections are reset, new ones too. With one: a connection is reset at a matching frame.
-//   Refuse  acts on connections that S opens to D: new ones are refused, old ones stay.
-// A TCP connection has two directions and can only be reset as a whole: a Cut of S->D ends conn(S,D) and conn(D,S);
-// narrowed to a part, one of the two. When several rules match, Cut beats Hold beats Delay, and delays add up.
+// - Delay: each frame leaves `delay` +- jitter after it came, in order.
+// - Hold: that direction waits at the first matching frame, with all behind it, also the end of the
+//   connection; new connections wait too. After removal everything is delivered in order, or discarded
+//   (discard_if_closed).
+// - Cut without an API: connections are reset, new ones too. With one: a connection is reset at a matching
+//   frame.
+// - Refuse acts on connections that S opens to D: new ones are refused, old ones stay.
+//
+// A TCP connection has two directions and can only be reset as a whole: a Cut of S->D ends conn(S,D) and
+// conn(D,S); narrowed to a part, one of the two. When several rules match, Cut beats Hold beats Delay, and
+// delays add up.
 #pragma once
 
 #include <cstdint>
@@ -40,11 +44,11 @@ struct PassedFrame {
 struct NetworkOptions {
     /// Of the jitter.
     std::uint64_t seed = 0;
-    /// Each direction of each connection keeps at most about this much; then the relay stops reading and the sender
-    /// feels it. The same when held.
+    /// Each direction of each connection keeps at most about this much; then the relay stops reading and the
+    /// sender feels it. The same when held.
     std::size_t max_queued_bytes = std::size_t{4} << 20U;
-    /// Called in the relay thread for every frame of peers and clients (not of probes): must be quick, and must not
-    /// call the Network.
+    /// Called in the relay thread for every frame of peers and clients (not of probes): must be quick, and
+    /// must not call the Network.
     std::function<void(const PassedFrame&)> on_frame;
 };
 
@@ -79,8 +83,9 @@ public:
     Network(const Network&) = delete;
     Network& operator=(const Network&) = delete;
 
-    /// Errors: an id in use, an API nobody knows, a path that no connection carries, a kind or combination that is no
-    /// path fault. `effective`: no matching byte was passed on from then on (but see PathRule::kind).
+    /// Errors: an id in use, an API nobody knows, a path that no connection carries, a kind or combination
+    /// that is no path fault. `effective`: no matching byte was passed on from then on (but see
+    /// PathRule::kind).
     FaultEffect add_rule(const PathRule& rule);
     /// Errors: no such rule; a refusing listener that could not be opened again.
     FaultEffect remove_rule(const std::string& id);
@@ -93,8 +98,8 @@ public:
     [[nodiscard]] std::uint64_t passed(BrokerId source, BrokerId destination, std::int16_t api_key) const;
     /// Frames passed on this path at `since` or later; counts the last 1024 only.
     [[nodiscard]] std::uint64_t frames_since(BrokerId source, BrokerId destination, Instant since) const;
-    /// True when a request that came to the relay of conn(source, destination) at `since` or later has been answered
-    /// through it: traffic of the peers' own proves both paths between them.
+    /// True when a request that came to the relay of conn(source, destination) at `since` or later has been
+    /// answered through it: traffic of the peers' own proves both paths between them.
     [[nodiscard]] bool round_trip_since(BrokerId source, BrokerId destination, Instant since) const;
     /// Open connections from source to destination now (probes not counted).
     [[nodiscard]] std::size_t connections(BrokerId source, BrokerId destination) const;
@@ -102,12 +107,13 @@ public:
     [[nodiscard]] std::size_t queued_bytes(BrokerId source, BrokerId destination) const;
     [[nodiscard]] Lateness lateness() const;
 
-    /// A round trip of ApiVersions v0 on a fresh connection through the relay of conn(source, destination). Rules
-    /// apply to it. The error says how far it came.
+    /// A round trip of ApiVersions v0 on a fresh connection through the relay of conn(source, destination).
+    /// Rules apply to it. The error says how far it came.
     [[nodiscard]] Status probe(BrokerId source, BrokerId destination, Instant deadline) const;
 
-    /// Established connections at real INTERNAL, CLIENT and CONTROLLER listeners of this slot whose far end is neither
-    /// a relay nor the observer: "127.0.0.1:43210 -> 127.1.2.2:19091". Must be none. Error: /proc is not readable.
+    /// Established connections at real INTERNAL, CLIENT and CONTROLLER listeners of this slot whose far end
+    /// is neither a relay nor the observer: "127.0.0.1:43210 -> 127.1.2.2:19091". Must be none. Error: /proc
+    /// is not readable.
     [[nodiscard]] Result<std::vector<std::string>> bypasses() const;
 
 private:

@@ -77,7 +77,8 @@ Result<Bytes> receive_frame(int fd, Instant deadline) {
     while (true) {
         if (received.size() >= kLengthSize) {
             const std::uint32_t length = ByteReader(received).u32();
-            if (length > kMaxAnswer) return failure(fmt::format("an answer of {} bytes is none to ApiVersions", length));
+            if (length > kMaxAnswer)
+                return failure(fmt::format("an answer of {} bytes is none to ApiVersions", length));
             if (received.size() >= kLengthSize + length) {
                 return Bytes(received.begin() + kLengthSize, received.begin() + kLengthSize + length);
             }
@@ -88,7 +89,8 @@ Result<Bytes> receive_frame(int fd, Instant deadline) {
         std::array<std::uint8_t, 4096> buffer{};
         const ssize_t count = ::recv(fd, buffer.data(), buffer.size(), 0);
         if (count == 0) return failure("the connection was closed without an answer");
-        if (count < 0 && errno != EAGAIN && errno != EINTR) return tl::make_unexpected(last_error("no answer").error());
+        if (count < 0 && errno != EAGAIN && errno != EINTR)
+            return tl::make_unexpected(last_error("no answer").error());
         if (count > 0) received.insert(received.end(), buffer.begin(), buffer.begin() + count);
     }
 }
@@ -103,16 +105,19 @@ Status probe_path(const AddressPlan& plan, BrokerId source, BrokerId destination
     const int on = 1;
     ::setsockopt(socket.get(), IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &on, sizeof(on));
     const sockaddr_in from = socket_address(plan.probe_source(source), 0);
-    if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(&from), sizeof(from)) != 0) return last_error("bind");
+    if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(&from), sizeof(from)) != 0)
+        return last_error("bind");
     const sockaddr_in to = socket_address(plan.address(source, destination), port);
     if (const Status connected = connect(socket.get(), to, deadline); !connected) return connected;
 
-    const Bytes request = wire::encode_request(wire::ApiVersionsRequest{}, 0, kCorrelationId, "highwater-probe");
+    const Bytes request =
+        wire::encode_request(wire::ApiVersionsRequest{}, 0, kCorrelationId, "highwater-probe");
     ByteWriter out;
     out.u32(static_cast<std::uint32_t>(request.size()));
     out.raw(request);
     // A few dozen bytes always fit into the buffer of a fresh connection.
-    if (::send(socket.get(), out.bytes().data(), out.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(out.size())) {
+    if (::send(socket.get(), out.bytes().data(), out.size(), MSG_NOSIGNAL) !=
+        static_cast<ssize_t>(out.size())) {
         return last_error("cannot send the request");
     }
     const auto answer = receive_frame(socket.get(), deadline);
@@ -131,7 +136,8 @@ std::vector<std::string> find_bypasses(const std::vector<TcpSocket>& sockets, co
         if (socket.state != TcpState::Established) continue;
         const TcpEnd& local = socket.local;
         const bool real = local.address >> 16U == ours && third(local.address) == fourth(local.address);
-        const bool relayed = local.port == kInternalPort || local.port == kClientPort || local.port == kControllerPort;
+        const bool relayed =
+            local.port == kInternalPort || local.port == kClientPort || local.port == kControllerPort;
         if (!real || !relayed) continue;
         const std::string peer = socket.remote.to_string().substr(0, socket.remote.to_string().find(':'));
         const bool known = peer == plan.observer_source() ||

@@ -57,7 +57,8 @@ std::vector<std::string> numbers_in(const std::string& directory) {
     if (dir == nullptr) return numbers;
     while (const dirent* entry = ::readdir(dir)) {
         const std::string name = entry->d_name;
-        if (std::all_of(name.begin(), name.end(), [](char c) { return c >= '0' && c <= '9'; })) numbers.push_back(name);
+        if (std::all_of(name.begin(), name.end(), [](char c) { return c >= '0' && c <= '9'; }))
+            numbers.push_back(name);
     }
     ::closedir(dir);
     return numbers;
@@ -117,8 +118,8 @@ Status Process::signal_group(int signal) const {
     if (gone()) return failure(fmt::format("process {} has ended", pid_));
     if (pidfd_send_signal(pidfd_, signal, kWholeGroup) == 0) return {};
     if (errno == EINVAL) {
-        // Before Linux 6.9. The number is still ours: the leader was there a moment ago, and its parent reaps it only
-        // after it has ended.
+        // Before Linux 6.9. The number is still ours: the leader was there a moment ago, and its parent reaps
+        // it only after it has ended.
         if (::kill(-pid_, signal) == 0) return {};
     }
     return failure(fmt::format("signal {} to process group {}: {}", signal, pid_, std::strerror(errno)));
@@ -126,13 +127,15 @@ Status Process::signal_group(int signal) const {
 
 FaultEffect Process::signal_until_state(int signal, bool stopped, Instant deadline) {
     const Instant requested = monotonic_now();
-    if (const Status sent = signal_group(signal); !sent) return effect_at(requested, false, sent.error().message);
+    if (const Status sent = signal_group(signal); !sent)
+        return effect_at(requested, false, sent.error().message);
     while (true) {
         if (gone()) return effect_at(requested, false, fmt::format("process {} ended meanwhile", pid_));
         if (group_is(pid_, stopped) && !gone()) return effect_at(requested, true, "");
         if (monotonic_now() >= deadline) {
-            return effect_at(requested, false,
-                             fmt::format("process {} did not {} in time", pid_, stopped ? "stop" : "continue"));
+            return effect_at(
+                requested, false,
+                fmt::format("process {} did not {} in time", pid_, stopped ? "stop" : "continue"));
         }
         const timespec interval{0, kLookIntervalNs};
         ::nanosleep(&interval, nullptr);
@@ -145,13 +148,16 @@ FaultEffect Process::resume(Instant deadline) { return signal_until_state(SIGCON
 FaultEffect Process::terminate() {
     const Instant requested = monotonic_now();
     const bool stopped = threads_are(std::to_string(pid_), true);
-    if (const Status sent = signal_group(SIGTERM); !sent) return effect_at(requested, false, sent.error().message);
-    return effect_at(requested, true, stopped ? "the process is stopped and takes SIGTERM only when resumed" : "");
+    if (const Status sent = signal_group(SIGTERM); !sent)
+        return effect_at(requested, false, sent.error().message);
+    return effect_at(requested, true,
+                     stopped ? "the process is stopped and takes SIGTERM only when resumed" : "");
 }
 
 FaultEffect Process::kill(Instant deadline) {
     const Instant requested = monotonic_now();
-    if (const Status sent = signal_group(SIGKILL); !sent) return effect_at(requested, false, sent.error().message);
+    if (const Status sent = signal_group(SIGKILL); !sent)
+        return effect_at(requested, false, sent.error().message);
     FaultEffect effect = wait_gone(deadline);
     effect.requested = requested;
     return effect;

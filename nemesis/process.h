@@ -1,5 +1,5 @@
-// Signals to a process that leads a process group of its own, each with proof of its effect. A process is known by a
-// pidfd, so a number that the kernel gave to somebody else is never struck.
+// Signals to a process that leads a process group of its own, each with proof of its effect. A process is
+// known by a pidfd, so a number that the kernel gave to somebody else is never struck.
 #pragma once
 
 #include <sys/types.h>
@@ -12,8 +12,8 @@ namespace highwater::nemesis {
 
 class Process {
 public:
-    /// `pid` must be a child that is not reaped yet (so that the number is certainly its own) and lead its group.
-    /// Errors: no such process; it leads no group.
+    /// `pid` must be a child that is not reaped yet (so that the number is certainly its own) and lead its
+    /// group. Errors: no such process; it leads no group.
     static Result<Process> attach(pid_t pid);
     ~Process();
     Process(Process&& other) noexcept;
@@ -27,7 +27,8 @@ public:
     FaultEffect pause(Instant deadline);
     /// SIGCONT to the group; effective when no thread in it is in state T.
     FaultEffect resume(Instant deadline);
-    /// SIGTERM to the group; effective when sent. A stopped process takes it only when resumed: `detail` says so.
+    /// SIGTERM to the group; effective when sent. A stopped process takes it only when resumed: `detail` says
+    /// so.
     FaultEffect terminate();
     /// SIGKILL to the group, also of stopped processes; effective when the process is gone.
     FaultEffect kill(Instant deadline);

@@ -1,14 +1,15 @@
-// Rules are judged for the piece at the head of a queue at the moment it could leave, not when it came: so a new rule
-// also concerns what already waits, a removed one frees it, and order can never change. Writes are tried only when
-// they can be done at once; a byte is either with the receiver's kernel or still subject to the rules.
+// Rules are judged for the piece at the head of a queue at the moment it could leave, not when it came: so a
+// new rule also concerns what already waits, a removed one frees it, and order can never change. Writes are
+// tried only when they can be done at once; a byte is either with the receiver's kernel or still subject to
+// the rules.
 #include "nemesis/relay.h"
 
 #include <netinet/in.h>
 
+#include <algorithm>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <algorithm>
 #include <deque>
 #include <utility>
 
@@ -21,7 +22,8 @@ namespace asio = boost::asio;
 using asio::ip::tcp;
 using boost::system::error_code;
 
-/// Jitter keeps its value this long: drawn anew per frame, order would turn it into a longer delay at high rates.
+/// Jitter keeps its value this long: drawn anew per frame, order would turn it into a longer delay at high
+/// rates.
 constexpr Duration kJitterWindow = milliseconds(100);
 
 struct Item {
@@ -142,11 +144,13 @@ private:
         // A held path holds the opening of the connection as well.
         requests_.held = context_.rules.judge(requests_.path, kUnknownApi).hold;
         if (requests_.held) return;
-        if (requests_.source_ended && requests_.queue.front().kind != Item::Kind::Data) return finish_all(false);
+        if (requests_.source_ended && requests_.queue.front().kind != Item::Kind::Data)
+            return finish_all(false);
         error_code error;
         upstream_.open(tcp::v4(), error);
         if (error) return connected(error);
-        // The port is chosen at connect, for this destination alone: thousands of connections may share the address.
+        // The port is chosen at connect, for this destination alone: thousands of connections may share the
+        // address.
         using LatePort = asio::detail::socket_option::boolean<IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT>;
         upstream_.set_option(LatePort(true), error);
         if (!error) upstream_.bind(endpoint(ends_.source_address, 0), error);
@@ -248,11 +252,13 @@ private:
     /// True when the item is not due yet; then the timer is set.
     bool wait_for_delay(Direction& d, const Item& item, const RuleSet::Judgement& judgement) {
         if (judgement.delay == Duration::zero()) return false;
-        const auto jitter = static_cast<std::int64_t>(item.jitter * static_cast<double>(judgement.jitter.count()));
+        const auto jitter =
+            static_cast<std::int64_t>(item.jitter * static_cast<double>(judgement.jitter.count()));
         const Instant due = item.came + judgement.delay + Duration{jitter};
         const Instant now = monotonic_now();
         if (due <= now) {
-            // Lateness is ours only if the receiver was ready; the rest of a half-sent piece was counted before.
+            // Lateness is ours only if the receiver was ready; the rest of a half-sent piece was counted
+            // before.
             if (item.sent == 0 && d.receiver_ready <= due) context_.meter.lateness.add(now - due);
             return false;
         }
@@ -316,7 +322,8 @@ private:
         }
     }
 
-    /// The receiver is gone: nothing of this direction can arrive. The other direction goes on until its own end.
+    /// The receiver is gone: nothing of this direction can arrive. The other direction goes on until its own
+    /// end.
     void give_up(Direction& d) {
         d.queue.clear();
         d.queued_bytes = 0;

@@ -1,5 +1,5 @@
-// One relayed connection: two directions, each a queue of pieces that leave in order when the rules let them. Lives in
-// the relay thread.
+// One relayed connection: two directions, each a queue of pieces that leave in order when the rules let them.
+// Lives in the relay thread.
 #pragma once
 
 #include <functional>
@@ -47,7 +47,8 @@ public:
     virtual void start() = 0;
     /// Looks at the rules again: cuts, delivers, or goes on waiting.
     virtual void rules_changed() = 0;
-    /// This Hold is about to be removed: if it is what stops a direction whose sender has closed, drops what waits there.
+    /// This Hold is about to be removed: if it is what stops a direction whose sender has closed, drops what
+    /// waits there.
     virtual void discard_held_by(const PathRule& rule) = 0;
     virtual void close() = 0;
     [[nodiscard]] virtual std::size_t queued_bytes(BrokerId source, BrokerId destination) const = 0;

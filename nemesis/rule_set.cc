@@ -28,10 +28,13 @@ bool has_link(const Members& members, BrokerId source, BrokerId destination) {
 }
 
 Status check_kind(const PathRule& rule) {
-    if (!acts_on_path(rule.kind)) return failure(fmt::format("{} is no fault of a path", fault_kind_name(rule.kind)));
+    if (!acts_on_path(rule.kind))
+        return failure(fmt::format("{} is no fault of a path", fault_kind_name(rule.kind)));
     if (rule.kind == FaultKind::Delay) {
-        if (rule.delay < Duration::zero() || rule.jitter < Duration::zero()) return failure("a negative delay");
-        if (rule.jitter > rule.delay) return failure("jitter above the delay would need time to run backwards");
+        if (rule.delay < Duration::zero() || rule.jitter < Duration::zero())
+            return failure("a negative delay");
+        if (rule.jitter > rule.delay)
+            return failure("jitter above the delay would need time to run backwards");
         if (rule.delay == Duration::zero()) return failure("a delay of nothing");
     }
     if (rule.kind == FaultKind::Refuse && (!rule.api.empty() || rule.part != FramePart::Both)) {
@@ -52,7 +55,7 @@ Status RuleSet::add(const PathRule& rule, const Members& members) {
     if (!api_key) return failure(context, api_key.error());
     const bool requests = has_link(members, rule.source, rule.destination);
     const bool responses = has_link(members, rule.destination, rule.source);
-    const bool carried = rule.kind == FaultKind::Refuse          ? requests
+    const bool carried = rule.kind == FaultKind::Refuse     ? requests
                          : rule.part == FramePart::Request  ? requests
                          : rule.part == FramePart::Response ? responses
                                                             : requests || responses;
@@ -62,8 +65,8 @@ Status RuleSet::add(const PathRule& rule, const Members& members) {
 }
 
 Result<PathRule> RuleSet::remove(const std::string& id) {
-    const auto found =
-        std::find_if(entries_.begin(), entries_.end(), [&id](const Entry& entry) { return entry.rule.id == id; });
+    const auto found = std::find_if(entries_.begin(), entries_.end(),
+                                    [&id](const Entry& entry) { return entry.rule.id == id; });
     if (found == entries_.end()) return failure(fmt::format("no rule '{}' is in force", id));
     PathRule rule = std::move(found->rule);
     entries_.erase(found);

@@ -35,7 +35,8 @@ public:
     /// Error: no rule has this id.
     Result<PathRule> remove(const std::string& id);
 
-    /// About a frame of this API; kUnknownApi also stands for the connection itself, which only rules for all APIs touch.
+    /// About a frame of this API; kUnknownApi also stands for the connection itself, which only rules for all
+    /// APIs touch.
     [[nodiscard]] Judgement judge(const Path& path, std::int16_t api_key) const;
     /// Source may not connect to destination.
     [[nodiscard]] bool refuses(BrokerId source, BrokerId destination) const;

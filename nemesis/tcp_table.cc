@@ -1,5 +1,5 @@
-// Columns of /proc/net/tcp and tcp6: "sl: local remote state …", addresses as the hex of 32-bit words in the machine's
-// byte order, ports as plain hex.
+// Columns of /proc/net/tcp and tcp6: "sl: local remote state", then others. Addresses are the hex of 32-bit
+// words in the machine's byte order, ports plain hex.
 #include "nemesis/tcp_table.h"
 
 #include <arpa/inet.h>
@@ -28,7 +28,8 @@ std::optional<TcpEnd> parse_end(std::string_view text) {
     if (address.size() == 32) {
         // IPv4-mapped: ::ffff:a.b.c.d. The third word is compared in network order.
         const auto third = hex_word(address.substr(16, 8));
-        if (address.substr(0, 16) != "0000000000000000" || !third || *third != htonl(0xFFFFU)) return std::nullopt;
+        if (address.substr(0, 16) != "0000000000000000" || !third || *third != htonl(0xFFFFU))
+            return std::nullopt;
         address = address.substr(24);
     }
     const auto word = hex_word(address);

@@ -113,7 +113,8 @@ TEST_F(ChildTest, SaysWhatIsWrongWithTheLaunch) {
     EXPECT_EQ(message(options), "cannot run " + broken + ": No such file or directory");
     options = shell("true");
     options.working_directory = "/no/such/directory";
-    EXPECT_NE(message(options).find("/no/such/directory: No such file"), std::string::npos) << message(options);
+    EXPECT_NE(message(options).find("/no/such/directory: No such file"), std::string::npos)
+        << message(options);
     options = shell("true");
     options.output_file = "/no/such/file";
     EXPECT_EQ(message(options), "/no/such/file: No such file or directory");
@@ -129,11 +130,13 @@ TEST_F(ChildTest, InheritsNoDescriptorsAndNoSignalSettings) {
     pthread_sigmask(SIG_BLOCK, &blocked, &before);
     const auto ignored = ::signal(SIGPIPE, SIG_IGN);
     // Programs that look at themselves: a shell blocks signals and opens pipes of its own now and then.
-    auto descriptors = Child::launch({.program = "ls", .args = {"/proc/self/fd"}, .output_file = output_file()});
+    auto descriptors =
+        Child::launch({.program = "ls", .args = {"/proc/self/fd"}, .output_file = output_file()});
     ASSERT_TRUE(descriptors);
     ASSERT_TRUE(descriptors->wait_exit(soon()));
-    auto signals = Child::launch(
-        {.program = "grep", .args = {"-E", "Sig(Blk|Ign)", "/proc/self/status"}, .output_file = output_file()});
+    auto signals = Child::launch({.program = "grep",
+                                  .args = {"-E", "Sig(Blk|Ign)", "/proc/self/status"},
+                                  .output_file = output_file()});
     ::signal(SIGPIPE, ignored);
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
     ASSERT_TRUE(signals);
@@ -187,12 +190,14 @@ TEST_F(ChildTest, OutlivesTheThreadThatLaunchedIt) {
         if (launched) child.emplace(std::move(*launched));
     }).join();
     ASSERT_TRUE(child);
-    // Had the signal come with the end of that thread, it would be here already: the next child is started after it.
+    // Had the signal come with the end of that thread, it would be here already: the next child is started
+    // after it.
     ASSERT_TRUE(Child::launch(shell("true"))->wait_exit(soon()));
     EXPECT_EQ(child->poll_exit(), std::nullopt);
 }
 
-/// No test: the process that the next test starts and kills. It writes the pid of its child to its standard input.
+/// No test: the process that the next test starts and kills. It writes the pid of its child to its standard
+/// input.
 TEST(HarnessToBeKilled, DISABLED_LaunchesAChildAndWaits) {
     auto child = Child::launch({.program = "sleep", .args = {"1000"}, .output_file = "/dev/null"});
     const pid_t pid = child ? child->pid() : -1;

@@ -1,5 +1,6 @@
-// A child's pidfd on an asio descriptor raced with a timer, after two earlier children in the same io_context. Ways that
-// let the library wait for the child lost the timer or the child here; ours must win every round.
+// A child's pidfd on an asio descriptor raced with a timer, after two earlier children in the same
+// io_context. Ways that let the library wait for the child lost the timer or the child here; ours must win
+// every round.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -64,11 +65,13 @@ Winner run_race(const std::string& sleep, Duration timeout) {
 }
 
 TEST(ChildRace, TheTimerWinsAgainstALongLivedChild) {
-    for (int round = 0; round < 10; ++round) EXPECT_EQ(run_race("1000", milliseconds(100)), Winner::Timer) << round;
+    for (int round = 0; round < 10; ++round)
+        EXPECT_EQ(run_race("1000", milliseconds(100)), Winner::Timer) << round;
 }
 
 TEST(ChildRace, TheChildWinsAgainstALongTimer) {
-    for (int round = 0; round < 10; ++round) EXPECT_EQ(run_race("0.05", seconds(1000)), Winner::Child) << round;
+    for (int round = 0; round < 10; ++round)
+        EXPECT_EQ(run_race("0.05", seconds(1000)), Winner::Child) << round;
 }
 
 }  // namespace

@@ -109,7 +109,9 @@ TEST_F(NetworkTest, ProbeFailsOnFaultedPathsInBothDirections) {
 }
 
 TEST_F(NetworkTest, FindsConnectionsThatStepAroundTheRelays) {
-    const auto bypasses = [&] { return network_->bypasses().value_or(std::vector<std::string>{"unreadable"}); };
+    const auto bypasses = [&] {
+        return network_->bypasses().value_or(std::vector<std::string>{"unreadable"});
+    };
     FrameClient relayed = open(2, 1);
     ASSERT_TRUE(relayed.round_trip({wire::ApiKey::Fetch, 1, 0}));
     FrameClient observer;
@@ -120,7 +122,8 @@ TEST_F(NetworkTest, FindsConnectionsThatStepAroundTheRelays) {
     ASSERT_EQ(bypass.connect(plan().real_address(1), kInternalPort), 0);
     ASSERT_TRUE(bypass.round_trip({wire::ApiKey::Fetch, 3, 0}));
     ASSERT_EQ(bypasses().size(), 1U);
-    EXPECT_NE(bypasses()[0].find("-> " + plan().real_address(1) + ":19091"), std::string::npos) << bypasses()[0];
+    EXPECT_NE(bypasses()[0].find("-> " + plan().real_address(1) + ":19091"), std::string::npos)
+        << bypasses()[0];
     bypass.close();
     EXPECT_TRUE(eventually([&] { return bypasses().empty(); }));
 }

@@ -61,7 +61,8 @@ FrameServer::FrameServer(const std::string& address, std::uint16_t port)
     const int on = 1;
     ::setsockopt(listener_, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
     const sockaddr_in to = socket_address(address, port);
-    HW_ASSERT(::bind(listener_, reinterpret_cast<const sockaddr*>(&to), sizeof(to)) == 0, "{}:{}", address, port);
+    HW_ASSERT(::bind(listener_, reinterpret_cast<const sockaddr*>(&to), sizeof(to)) == 0, "{}:{}", address,
+              port);
     HW_ASSERT(::listen(listener_, 128) == 0);
     thread_ = std::thread([this] { accept_loop(); });
 }
@@ -153,7 +154,8 @@ bool FrameServer::answer(int fd, const Bytes& frame) {
     out.raw(body.bytes());
     std::size_t sent = 0;
     while (sent < out.size()) {
-        const ssize_t count = ::send(fd, out.bytes().data() + sent, out.size() - sent, MSG_NOSIGNAL | MSG_DONTWAIT);
+        const ssize_t count =
+            ::send(fd, out.bytes().data() + sent, out.size() - sent, MSG_NOSIGNAL | MSG_DONTWAIT);
         if (count > 0) sent += static_cast<std::size_t>(count);
         if (count < 0 && errno != EAGAIN) return false;
         if (count < 0 && !wait_for(fd, POLLOUT, monotonic_now() + milliseconds(20)) && stop_) return false;

@@ -1,4 +1,5 @@
-// A server and a client of Kafka frames for the tests of the relays: blocking sockets, a deadline on every wait.
+// A server and a client of Kafka frames for the tests of the relays: blocking sockets, a deadline on every
+// wait.
 #pragma once
 
 #include <atomic>

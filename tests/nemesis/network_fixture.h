@@ -39,7 +39,9 @@ protected:
     /// Opens conn(source, destination) through its relay.
     FrameClient open(BrokerId source, BrokerId destination) {
         FrameClient client;
-        EXPECT_EQ(client.connect(plan().address(source, destination), AddressPlan::link_port(source, destination)), 0);
+        EXPECT_EQ(
+            client.connect(plan().address(source, destination), AddressPlan::link_port(source, destination)),
+            0);
         return client;
     }
 

@@ -84,7 +84,11 @@ TEST_F(NetworkTest, ResetsTheClientWhenNobodyListens) {
 }
 
 TEST_F(NetworkTest, DelayKeepsOrder) {
-    add({.id = "slow", .source = 2, .destination = 1, .kind = FaultKind::Delay, .delay = milliseconds(30),
+    add({.id = "slow",
+         .source = 2,
+         .destination = 1,
+         .kind = FaultKind::Delay,
+         .delay = milliseconds(30),
          .jitter = milliseconds(25)});
     FrameClient client = open(2, 1);
     const Instant sent = monotonic_now();
@@ -111,7 +115,11 @@ TEST_F(NetworkTest, DelayOfAPathConcernsRequestsOneWayAndResponsesTheOther) {
     EXPECT_GE(monotonic_now() - sent, kDelay);
 
     remove("slow");
-    add({.id = "slow requests", .source = 1, .destination = 2, .kind = FaultKind::Delay, .delay = seconds(600),
+    add({.id = "slow requests",
+         .source = 1,
+         .destination = 2,
+         .kind = FaultKind::Delay,
+         .delay = seconds(600),
          .part = FramePart::Request});
     EXPECT_TRUE(answered_late.round_trip({wire::ApiKey::Fetch, 3, 0}));
 }
@@ -127,7 +135,11 @@ TEST_F(NetworkTest, RemovingADelayFreesWhatWaits) {
 }
 
 TEST_F(NetworkTest, HoldOfOneApiWaitsAtItsFirstFrame) {
-    add({.id = "hold", .source = 1, .destination = 2, .kind = FaultKind::Hold, .api = "Fetch",
+    add({.id = "hold",
+         .source = 1,
+         .destination = 2,
+         .kind = FaultKind::Hold,
+         .api = "Fetch",
          .part = FramePart::Response});
     FrameClient client = open(2, 1);
     ASSERT_TRUE(client.round_trip({wire::ApiKey::Metadata, 1, 0}));

@@ -117,11 +117,22 @@ TEST(FrameCutter, ForgetsRequestsThatGetNoAnswer) {
 TEST(RuleSet, JudgesByPathPartAndApi) {
     const Members members{{1, 2}, {}, {}};
     RuleSet rules;
-    ASSERT_TRUE(rules.add({.id = "d", .source = 1, .destination = 2, .kind = FaultKind::Delay,
-                           .delay = milliseconds(10), .jitter = milliseconds(2)}, members));
-    ASSERT_TRUE(rules.add({.id = "e", .source = 1, .destination = 2, .kind = FaultKind::Delay,
-                           .delay = milliseconds(5), .part = FramePart::Request}, members));
-    ASSERT_TRUE(rules.add({.id = "h", .source = 1, .destination = 2, .kind = FaultKind::Hold, .api = "67"}, members));
+    ASSERT_TRUE(rules.add({.id = "d",
+                           .source = 1,
+                           .destination = 2,
+                           .kind = FaultKind::Delay,
+                           .delay = milliseconds(10),
+                           .jitter = milliseconds(2)},
+                          members));
+    ASSERT_TRUE(rules.add({.id = "e",
+                           .source = 1,
+                           .destination = 2,
+                           .kind = FaultKind::Delay,
+                           .delay = milliseconds(5),
+                           .part = FramePart::Request},
+                          members));
+    ASSERT_TRUE(
+        rules.add({.id = "h", .source = 1, .destination = 2, .kind = FaultKind::Hold, .api = "67"}, members));
     const Path requests{1, 2, FramePart::Request};
     const Path responses{1, 2, FramePart::Response};
     EXPECT_EQ(rules.judge(requests, 1).delay, milliseconds(15));
