@@ -45,7 +45,8 @@ struct NetworkOptions {
     /// Of the jitter.
     std::uint64_t seed = 0;
     /// Each direction of each connection keeps at most about this much; then the relay stops reading and the
-    /// sender feels it. The same when held.
+    /// sender feels it. The same when held; a close behind bytes not read yet is then seen only after the
+    /// release.
     std::size_t max_queued_bytes = std::size_t{4} << 20U;
     /// Called in the relay thread for every frame of peers and clients (not of probes): must be quick, and
     /// must not call the Network.
