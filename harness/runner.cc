@@ -27,6 +27,7 @@ namespace {
 constexpr Duration kStartDeadline = seconds(30);
 constexpr Duration kQuiescenceDeadline = seconds(15);
 constexpr Duration kProbeDeadline = seconds(5);
+constexpr Duration kProbePause = milliseconds(20);
 
 class Run {
 public:
@@ -91,11 +92,13 @@ private:
 
     void start_workloads() {
         std::int64_t producer = 1;
+        std::int32_t consumer = 1;
         for (const WorkloadSpec& spec : scenario_.workloads) {
             workloads::WorkloadContext context;
             context.spec = spec;
             context.partitions = static_cast<std::int32_t>(scenario_.topic.assignment.size());
             context.first_producer = producer;
+            context.first_consumer = consumer;
             context.recorder = &recorder_;
             context.seed = rng_.next();
             context.clients = [this](const std::string& name) {
@@ -108,6 +111,7 @@ private:
             };
             workloads_.push_back(workloads::make_append_workload(std::move(context)));
             producer += spec.producers;
+            consumer += spec.consumers;
         }
         for (const auto& workload : workloads_) workload->start();
     }
@@ -220,9 +224,20 @@ private:
                 const bool proven = carries && observer_->wait_for([&, s = from, d = to] { return network.round_trip_since(s, d, healed); },
                                                                    monotonic_now() + kProbeDeadline);
                 if (proven) continue;
-                const Status probed = network.probe(from, to, monotonic_now() + kProbeDeadline);
+                const Status probed = probe_until_answered(from, to);
                 if (!probed) doubt("not-healed", fmt::format("path {}->{}: {}", from, to, probed.error().message));
             }
+        }
+    }
+
+    /// A process that was restarted a moment ago may not listen yet.
+    [[nodiscard]] Status probe_until_answered(BrokerId from, BrokerId to) const {
+        const Instant deadline = monotonic_now() + kProbeDeadline;
+        while (true) {
+            Status probed = cluster_->network().probe(from, to, deadline);
+            const Instant again = monotonic_now() + kProbePause;
+            if (probed || again >= deadline || interrupted()) return probed;
+            observer_->wait_for([this] { return interrupted(); }, again);
         }
     }
 

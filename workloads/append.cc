@@ -31,7 +31,7 @@ public:
         }
         for (std::int32_t i = 0; i < context_.spec.consumers; ++i) {
             for (std::int32_t partition = 0; partition < context_.partitions; ++partition) {
-                const std::string name = fmt::format("c{}-{}", i + 1, partition);
+                const std::string name = fmt::format("c{}-{}", context_.first_consumer + i, partition);
                 threads_.emplace_back([this, name, partition] { follow(name, partition); });
             }
         }

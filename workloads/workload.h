@@ -23,6 +23,8 @@ struct WorkloadContext {
     std::int32_t partitions = 1;
     /// Numbers of this workload's producers begin here: unique over all workloads of a run.
     std::int64_t first_producer = 1;
+    /// The same of its consumers: one name is one consumer with one position.
+    std::int32_t first_consumer = 1;
     ClientFactory clients;
     Recorder* recorder = nullptr;
     std::uint64_t seed = 0;

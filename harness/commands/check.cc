@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "harness/commands/commands.h"
@@ -30,6 +31,15 @@ void add_run_reasons(const std::filesystem::path& file, checker::CheckInput& inp
     }
 }
 
+/// What the files of a run say about it beside its history.
+void add_run_facts(const std::filesystem::path& file, results::RunResult& result) {
+    std::ifstream in(file);
+    const nlohmann::json run = nlohmann::json::parse(in, nullptr, false);
+    if (!run.is_object()) return;
+    if (const auto sut = run.find("sut"); sut != run.end() && sut->is_string()) result.sut = *sut;
+    if (const auto seed = run.find("seed"); seed != run.end() && seed->is_number_unsigned()) result.seed = *seed;
+}
+
 }  // namespace
 
 int check_command(const CheckArguments& arguments, const CommonOptions& common) {
@@ -50,6 +60,7 @@ int check_command(const CheckArguments& arguments, const CommonOptions& common) 
     result.scenario = history->meta.case_name;
     result.sut = history->meta.broker;
     result.run_dir = directory ? fs::absolute(given).string() : "";
+    if (directory) add_run_facts(given / "run.json", result);
     checker::CheckInput input{*history, trace ? &*trace : nullptr, {}, {}};
     if (directory) add_run_reasons(given / "verdict.json", input);
     result.verdict = checker::check(input);

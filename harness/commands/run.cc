@@ -5,6 +5,7 @@
 #include "harness/commands/commands.h"
 #include "harness/program_paths.h"
 #include "harness/runner.h"
+#include "node/log/bugs.h"
 
 namespace highwater::harness {
 
@@ -17,6 +18,7 @@ Result<Scenario> load_named_scenario(const RunArguments& arguments, const std::v
     if (arguments.sut != "node") {
         return failure(fmt::format("--sut {}: only node is built in so far", arguments.sut));
     }
+    if (const auto bugs = node::Bugs::parse(arguments.bugs); !bugs) return failure("--bug", bugs.error());
     const auto path = find_scenario(arguments.scenario);
     if (!path) return tl::make_unexpected(path.error());
     std::vector<Setting> settings;

@@ -31,7 +31,8 @@ const std::map<std::string, Rooms>& table() {
         {"workloads", {"base", "model", "wire"}},
         {"checker", {"base", "model"}},
         {"results", {"base", "model"}},
-        {"harness", {"base", "model", "wire", "nemesis", "workloads", "checker", "results"}},
+        // Of the node, only the names of its deliberate bugs.
+        {"harness", {"node/log", "base", "model", "wire", "nemesis", "workloads", "checker", "results"}},
     };
     return rooms;
 }

@@ -1,0 +1,49 @@
+// `highwater compare`: unclean leader election on and off, side by side.
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "tests/e2e/program.h"
+
+namespace highwater::test {
+namespace {
+
+std::set<std::string> keys_of(const Json& object) {
+    std::set<std::string> keys;
+    for (const auto& [key, value] : object.items()) keys.insert(key);
+    return keys;
+}
+
+TEST(Compare, UncleanElectionLosesOnlyWhenItIsOn) {
+    const TempDir dir;
+    const Ended ended =
+        highwater(dir, {"compare", "unclean-election", "--param", "unclean.leader.election.enable=true,false",
+                        "--seed", "7", "--out", dir.file("runs"), "--json"});
+    const Json json = ended.json();
+    ASSERT_TRUE(json.is_object());
+    EXPECT_EQ(ended.exit_code, 0) << ended.out << ended.err;
+    const std::set<std::string> keys{"scenario", "param", "verdict", "reasons", "expect", "sides"};
+    EXPECT_EQ(keys_of(json), keys);
+    EXPECT_EQ(json["verdict"], "valid");
+    EXPECT_EQ(json["param"], "unclean.leader.election.enable");
+    ASSERT_EQ(json["sides"].size(), 2U);
+    const std::set<std::string> side_keys{"value",          "runs",           "verdicts",   "acked",
+                                          "lost_committed", "read_then_lost", "lost_weak",  "dirty_reads",
+                                          "rejected",       "unavailable_ms", "recovery_ms"};
+    for (const Json& side : json["sides"]) {
+        EXPECT_EQ(keys_of(side), side_keys);
+        EXPECT_EQ(side["runs"], 1);
+        EXPECT_EQ(side["verdicts"]["valid"], 1);
+        EXPECT_GT(side["acked"].get<int>(), 0);
+    }
+    EXPECT_EQ(json["sides"][0]["value"], "true");
+    EXPECT_GE(json["sides"][0]["lost_committed"].get<int>(), 1);
+    EXPECT_EQ(json["sides"][1]["value"], "false");
+    EXPECT_EQ(json["sides"][1]["lost_committed"], 0);
+    ASSERT_EQ(json["expect"].size(), 2U);
+    for (const Json& expectation : json["expect"]) EXPECT_TRUE(expectation["met"].get<bool>()) << expectation;
+    EXPECT_NE(ended.err.find("first loss (true): "), std::string::npos) << ended.err;
+}
+
+}  // namespace
+}  // namespace highwater::test
