@@ -20,7 +20,7 @@ public:
             comparisons.push_back(std::move(*comparison));
             skip_spaces();
             if (at_ == text_.size()) return comparisons;
-            if (!take("and") && !take("&&")) return error("expected 'and' or the end");
+            if (!take_and()) return error("expected 'and' or the end");
         }
     }
 
@@ -38,6 +38,15 @@ private:
         if (!text_.substr(at_).starts_with(word)) return false;
         at_ += word.size();
         return true;
+    }
+
+    /// "&&", or "and" as a whole word.
+    bool take_and() {
+        if (take("&&")) return true;
+        const std::size_t begin = at_;
+        if (take_word() == "and") return true;
+        at_ = begin;
+        return false;
     }
 
     static bool is_word(char c) {
@@ -72,6 +81,15 @@ private:
     }
 
     Result<Term> parse_set() {
+        // Sets of sets say nothing more than sets, and recursion must end.
+        if (in_set_) return error("a set within a set");
+        in_set_ = true;
+        auto set = parse_members();
+        in_set_ = false;
+        return set;
+    }
+
+    Result<Term> parse_members() {
         Term set{.kind = Term::Kind::Set, .argument = {}, .members = {}};
         if (take("}")) return set;
         while (true) {
@@ -133,6 +151,7 @@ private:
 
     std::string_view text_;
     std::size_t at_ = 0;
+    bool in_set_ = false;
 };
 
 Result<Condition> Condition::parse(std::string_view text) {
