@@ -29,6 +29,9 @@ constexpr std::array kClusterKeys = {
     std::string_view("replica.high.watermark.checkpoint.interval.ms"), std::string_view("replica.lag.time.max.ms"),
     std::string_view("unclean.leader.election.interval.ms")};
 
+constexpr std::array kBooleanKeys = {std::string_view("controlled.shutdown.enable"),
+                                     std::string_view("unclean.leader.election.enable")};
+
 template <std::size_t N>
 bool contains(const std::array<std::string_view, N>& keys, std::string_view key) {
     return std::find(keys.begin(), keys.end(), key) != keys.end();
@@ -95,19 +98,20 @@ Result<toml::table> parse_document(std::string_view text, const std::string& fil
 }
 
 /// Kafka's dotted keys are nested tables to TOML: {broker: {session: …}} -> "broker.session…".
-void flatten_into(toml::table& into, const std::string& prefix, const toml::table& from) {
-    for (const auto& [key, node] : from) {
+/// Values are moved: a copy forgets its line.
+void flatten_into(toml::table& into, const std::string& prefix, toml::table& from) {
+    for (auto&& [key, node] : from) {
         const std::string name = prefix.empty() ? std::string(key.str()) : prefix + "." + std::string(key.str());
-        if (const toml::table* nested = node.as_table()) {
+        if (toml::table* nested = node.as_table()) {
             flatten_into(into, name, *nested);
         } else {
-            node.visit([&](const auto& value) { into.insert_or_assign(name, value); });
+            node.visit([&](auto& value) { into.insert_or_assign(name, std::move(value)); });
         }
     }
 }
 
 void flatten_section(toml::table& root, std::string_view section) {
-    if (const toml::table* table = root[section].as_table()) {
+    if (toml::table* table = root[section].as_table()) {
         toml::table flat;
         flatten_into(flat, "", *table);
         root.insert_or_assign(section, std::move(flat));
@@ -347,21 +351,14 @@ private:
     void cluster(Section& section) {
         section.take_int("brokers", scenario_.cluster.brokers, 1, 99);
         section.take_int("controllers", scenario_.cluster.controllers, 1, 1);
-        for (const std::string_view key : kClusterKeys) {
-            if (auto text = section.take_text(key)) scenario_.cluster.properties[std::string(key)] = *text;
-        }
+        for (const std::string_view key : kClusterKeys) take_property(section, key, scenario_.cluster.properties);
         // Topic keys here are the cluster's defaults.
-        for (const std::string_view key : kTopicConfigKeys) {
-            if (auto text = section.take_text(key)) scenario_.cluster.properties[std::string(key)] = *text;
-        }
+        for (const std::string_view key : kTopicConfigKeys) take_property(section, key, scenario_.cluster.properties);
     }
 
     void topic(Section& section) {
         section.take("name", scenario_.topic.name);
-        for (const std::string_view key : kTopicConfigKeys) {
-            if (auto text = section.take_text(key)) scenario_.topic.configs[std::string(key)] = *text;
-        }
-        check_topic_configs(section);
+        for (const std::string_view key : kTopicConfigKeys) take_property(section, key, scenario_.topic.configs);
         const toml::node* node = section.find("assignment");
         if (node == nullptr) return;
         const toml::array* array = node->as_array();
@@ -372,22 +369,29 @@ private:
             add_partition(section, array);
         }
     }
-    void check_topic_configs(Section& section) {
-        const auto min_isr = scenario_.topic.configs.find("min.insync.replicas");
-        if (min_isr != scenario_.topic.configs.end() && scenario_.topic.min_insync_replicas() < 1) {
-            section.fail("min.insync.replicas", "must be at least 1");
+    /// One of Kafka's keys. What Kafka would refuse is told here, before a cluster starts with it.
+    static void take_property(Section& section, std::string_view key, std::map<std::string, std::string>& into) {
+        const auto text = section.take_text(key);
+        if (!text) return;
+        if (contains(kBooleanKeys, key)) {
+            if (*text != "true" && *text != "false") return section.fail(key, fmt::format("is '{}', not true or false", *text));
+        } else {
+            std::int32_t number = -1;
+            const std::int32_t least = key.starts_with("replica.fetch.") ? 0 : 1;
+            const auto [end, status] = std::from_chars(text->data(), text->data() + text->size(), number);
+            if (status != std::errc{} || end != text->data() + text->size()) {
+                return section.fail(key, fmt::format("is '{}', no whole number", *text));
+            }
+            if (number < least) return section.fail(key, fmt::format("is {}, must be at least {}", number, least));
         }
-        const auto unclean = scenario_.topic.configs.find("unclean.leader.election.enable");
-        if (unclean != scenario_.topic.configs.end() && unclean->second != "true" && unclean->second != "false") {
-            section.fail("unclean.leader.election.enable", fmt::format("is '{}', not true or false", unclean->second));
-        }
+        into[std::string(key)] = *text;
     }
     void add_partition(Section& section, const toml::array* replicas) {
         std::vector<BrokerId> ids;
         if (replicas != nullptr) {
             for (const toml::node& item : *replicas) {
                 const auto id = item.value_exact<std::int64_t>();
-                if (!id) return section.fail("assignment", "is no array of broker ids");
+                if (!id || *id < 1 || *id > 99) return section.fail("assignment", "is no array of broker ids (1 to 99)");
                 ids.push_back(static_cast<BrokerId>(*id));
             }
         }
