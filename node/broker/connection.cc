@@ -7,6 +7,8 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/write.hpp>
 
+#include "node/broker/log_line.h"
+
 namespace highwater::node {
 
 namespace asio = boost::asio;
@@ -82,7 +84,7 @@ void Connection::take(BytesView received) {
 bool Connection::begin_frame() {
     const auto size = ByteReader(prefix_).i32();
     if (size < 0 || static_cast<std::size_t>(size) > frame_limit_) {
-        fail(fmt::format("a frame of {} bytes, the limit is {}", size, frame_limit_));
+        cut_off(fmt::format("a frame of {} bytes, the limit is {}", size, frame_limit_));
         return false;
     }
     frame_size_ = static_cast<std::size_t>(size);
@@ -93,7 +95,7 @@ bool Connection::begin_frame() {
 void Connection::send(Bytes payload) {
     if (dead_ || closing_) return;
     if (queued_bytes_ > kMaxQueuedBytes) {
-        fail(fmt::format("{} bytes wait for a peer that does not read", queued_bytes_));
+        cut_off(fmt::format("{} bytes wait for a peer that does not read", queued_bytes_));
         return;
     }
     ByteWriter prefix;
@@ -141,6 +143,11 @@ void Connection::close() {
     linger_.async_wait([self = shared_from_this()](error_code error) {
         if (!error) self->shut();
     });
+}
+
+void Connection::cut_off(const std::string& offence) {
+    if (!dead_) log_line(fmt::format("WARN closing the connection with {}: {}", peer_, offence));
+    fail(offence);
 }
 
 void Connection::fail(const std::string& reason) {

@@ -45,7 +45,6 @@ public:
     /// on_closed.
     void close();
     [[nodiscard]] bool idle() const { return queue_.empty(); }
-    [[nodiscard]] const std::string& peer() const { return peer_; }
 
 private:
     struct Outgoing {
@@ -58,6 +57,8 @@ private:
     /// False if the connection is no longer to be read.
     bool begin_frame();
     void write_more();
+    /// The peer broke a rule: into the log, too.
+    void cut_off(const std::string& offence);
     void fail(const std::string& reason);
     void shut();
 

@@ -10,6 +10,7 @@
 #include "node/broker/command_line.h"
 #include "node/broker/connection.h"
 #include "node/broker/hosts.h"
+#include "node/broker/log_line.h"
 #include "node/broker/shell.h"
 #include "node/log/file_storage.h"
 #include "node/server/config.h"

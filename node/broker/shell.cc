@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <spdlog/sinks/stdout_sinks.h>
-#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <boost/asio/connect.hpp>
@@ -17,6 +15,7 @@
 
 #include "base/overloaded.h"
 #include "node/broker/connection.h"
+#include "node/broker/log_line.h"
 
 namespace highwater::node {
 
@@ -62,17 +61,6 @@ struct Dialing {
 };
 
 }  // namespace
-
-void log_line(const std::string& line) {
-    static const std::shared_ptr<spdlog::logger> logger = [] {
-        auto made =
-            std::make_shared<spdlog::logger>("node", std::make_shared<spdlog::sinks::stdout_sink_st>());
-        made->set_pattern("[%Y-%m-%d %H:%M:%S,%e] %v");
-        made->flush_on(spdlog::level::trace);
-        return made;
-    }();
-    logger->info(line);
-}
 
 Status check_listeners(const ShellOptions& options) {
     for (const ShellOptions::Listener& listener : options.listeners) {

@@ -54,7 +54,4 @@ private:
     std::unique_ptr<Impl> impl_;
 };
 
-/// Writes one line to the process log (stdout): time, then `line`, which begins with INFO, WARN or ERROR.
-void log_line(const std::string& line);
-
 }  // namespace highwater::node

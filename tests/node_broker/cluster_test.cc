@@ -1,6 +1,11 @@
 // A cluster of real processes from start to stop: what a client is told through raw frames, across a kill -9
 // and a clean stop, and what the traces say afterwards.
+#include <arpa/inet.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <functional>
@@ -178,6 +183,85 @@ TEST_F(ClusterTest, HostileBytesCostOnlyTheirConnection) {
         EXPECT_FALSE(socket.receive_frame(deadline)) << to_hex(frame);
     }
     EXPECT_EQ(produce(1, {1}), 0);
+}
+
+TEST_F(ClusterTest, AFrameThatIsTooLongIsRefusedAtItsLength) {
+    cluster_.launch_all();
+    ASSERT_TRUE(eventually(seconds(20), [&] { return brokers_known_to(1) == 3; })) << cluster_.output(1);
+    const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    ASSERT_GE(fd, 0);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(nemesis::kClientPort);
+    ASSERT_EQ(::inet_pton(AF_INET, cluster_.plan().real_address(1).c_str(), &address.sin_addr), 1);
+    ASSERT_EQ(::connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof(address)), 0);
+    const Bytes prefix = {0x7F, 0xFF, 0xFF, 0xFF};
+    ASSERT_EQ(::send(fd, prefix.data(), prefix.size(), 0), 4);
+    std::uint8_t byte = 0;
+    EXPECT_LE(::recv(fd, &byte, 1, 0), 0) << "the broker waits for 2 GiB";
+    ::close(fd);
+    EXPECT_NE(cluster_.output(1).find("a frame of 2147483647 bytes"), std::string::npos) << cluster_.output(1);
+}
+
+/// One record so large that every fetch of it fills a response.
+class SlowReaderTest : public ClusterTest {
+protected:
+    static constexpr std::size_t kRecordSize = 900'000;
+
+    void start() {
+        start_with_topic({{1, 2, 3}});
+        wire::Record record;
+        record.value = Bytes(kRecordSize, 0x5A);
+        wire::BatchSpec spec;
+        spec.records.push_back(std::move(record));
+        const auto answer = cluster_.client(1).call<wire::ProduceResponse>(
+            produce_request(kTopic, 0, -1, 5000, wire::encode_batch(spec)), kProduceVersion);
+        ASSERT_TRUE(answer) << answer.error().message;
+        ASSERT_EQ(answer->responses.at(0).partition_responses.at(0).error_code, ErrorCode::None);
+        ASSERT_FALSE(slow_.connect({cluster_.plan().real_address(1), nemesis::kClientPort}, deadline_));
+    }
+    void ask(int times) {
+        for (int i = 1; i <= times; ++i) {
+            const Bytes frame =
+                wire::encode_request(fetch_request(kTopic, 0, 0, 0), kFetchVersion, i, "slow");
+            ASSERT_FALSE(slow_.send_frame(frame, deadline_));
+        }
+    }
+    /// Answers until the connection ends or `at_most` have come.
+    int read(int at_most) {
+        int answers = 0;
+        while (answers < at_most) {
+            const auto frame = slow_.receive_frame(deadline_);
+            if (!frame) return answers;
+            EXPECT_GT(frame->size(), kRecordSize);
+            ++answers;
+        }
+        return answers;
+    }
+
+    const Instant deadline_ = monotonic_now() + seconds(60);
+    workloads::Socket slow_;
+};
+
+TEST_F(SlowReaderTest, WaitsForItsOwnAnswersAndForNobodyElse) {
+    start();
+    ask(40);
+    // Far more than the kernel buffers is owed to the slow reader; others are answered all the same.
+    EXPECT_EQ(produce(1, {1}), 1);
+    EXPECT_EQ(view_of(1, 0).isr.size(), 3U);
+    EXPECT_EQ(read(40), 40);
+}
+
+TEST_F(SlowReaderTest, IsCutOffWhenTooMuchIsOwedToIt) {
+    start();
+    // Sent while the broker stands still, the requests arrive all at once, before it can stop reading.
+    cluster_.signal(1, SIGSTOP);
+    ask(200);
+    cluster_.signal(1, SIGCONT);
+    EXPECT_LT(read(200), 200);
+    EXPECT_NE(cluster_.output(1).find("wait for a peer that does not read"), std::string::npos)
+        << cluster_.output(1);
+    EXPECT_EQ(produce(1, {1}), 1);
 }
 
 }  // namespace

@@ -140,6 +140,10 @@ harness::ExitStatus ProcessCluster::terminate(BrokerId id) {
     return status.value_or(harness::ExitStatus{});
 }
 
+void ProcessCluster::signal(BrokerId id, int number) {
+    EXPECT_EQ(::kill(children_.at(id)->pid(), number), 0);
+}
+
 void ProcessCluster::kill(BrokerId id) {
     EXPECT_TRUE(children_.at(id)->kill(monotonic_now() + seconds(10)));
     children_.erase(id);

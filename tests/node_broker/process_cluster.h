@@ -59,6 +59,8 @@ public:
     void launch_all();
     /// SIGTERM, then how it exited; a failure of the test if it does not within 20 s.
     harness::ExitStatus terminate(BrokerId id);
+    /// Any signal; nothing is waited for.
+    void signal(BrokerId id, int number);
     /// SIGKILL.
     void kill(BrokerId id);
     [[nodiscard]] bool running(BrokerId id) const { return children_.contains(id); }
