@@ -50,7 +50,8 @@ private:
     }
 
     static bool is_word(char c) {
-        return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-' || c == '.' || c == ':';
+        return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-' || c == '.' ||
+               c == ':';
     }
 
     std::string take_word() {
@@ -62,8 +63,8 @@ private:
 
     Result<Operator> parse_operator() {
         constexpr std::pair<std::string_view, Operator> kOperators[] = {
-            {"==", Operator::Equal},     {"!=", Operator::NotEqual},     {"<=", Operator::LessEqual},
-            {">=", Operator::GreaterEqual}, {"<", Operator::Less},       {">", Operator::Greater}};
+            {"==", Operator::Equal},        {"!=", Operator::NotEqual}, {"<=", Operator::LessEqual},
+            {">=", Operator::GreaterEqual}, {"<", Operator::Less},      {">", Operator::Greater}};
         for (const auto& [text, op] : kOperators) {
             if (take(text)) return op;
         }
@@ -165,7 +166,8 @@ Result<Condition> Condition::parse(std::string_view text) {
 
 bool Condition::holds(const ClusterFacts& facts) const {
     for (const Comparison& comparison : comparisons_) {
-        if (!compare(value_of(comparison.left, facts), comparison.op, value_of(comparison.right, facts))) return false;
+        if (!compare(value_of(comparison.left, facts), comparison.op, value_of(comparison.right, facts)))
+            return false;
     }
     return true;
 }
@@ -199,14 +201,22 @@ Condition::TermValue Condition::value_of(const Term& term, const ClusterFacts& f
             const auto isr = facts.isr();
             return isr ? TermValue(static_cast<std::int64_t>(isr->size())) : TermValue(std::monostate{});
         }
-        case Term::Kind::Leader: return known(facts.leader());
-        case Term::Kind::Epoch: return known(facts.epoch());
-        case Term::Kind::Acked: return facts.acked();
-        case Term::Kind::None: return std::int64_t{kNoBroker};
-        case Term::Kind::All: return set_of(facts.replicas());
-        case Term::Kind::True: return std::int64_t{1};
-        case Term::Kind::False: return std::int64_t{0};
-        case Term::Kind::Number: return term.number;
+        case Term::Kind::Leader:
+            return known(facts.leader());
+        case Term::Kind::Epoch:
+            return known(facts.epoch());
+        case Term::Kind::Acked:
+            return facts.acked();
+        case Term::Kind::None:
+            return std::int64_t{kNoBroker};
+        case Term::Kind::All:
+            return set_of(facts.replicas());
+        case Term::Kind::True:
+            return std::int64_t{1};
+        case Term::Kind::False:
+            return std::int64_t{0};
+        case Term::Kind::Number:
+            return term.number;
         case Term::Kind::Hw:
         case Term::Kind::Leo:
         case Term::Kind::Fenced: {
@@ -246,7 +256,8 @@ Condition::TermValue Condition::value_of(const Term& term, const ClusterFacts& f
 }
 
 bool Condition::compare(const TermValue& left, Operator op, const TermValue& right) {
-    if (std::holds_alternative<std::monostate>(left) || std::holds_alternative<std::monostate>(right)) return false;
+    if (std::holds_alternative<std::monostate>(left) || std::holds_alternative<std::monostate>(right))
+        return false;
     if (const auto* set = std::get_if<Set>(&left)) {
         const auto* other = std::get_if<Set>(&right);
         if (op == Operator::Equal) return other != nullptr && *set == *other;
@@ -256,12 +267,18 @@ bool Condition::compare(const TermValue& left, Operator op, const TermValue& rig
     const auto* other = std::get_if<std::int64_t>(&right);
     if (other == nullptr) return op == Operator::NotEqual;
     switch (op) {
-        case Operator::Equal: return *number == *other;
-        case Operator::NotEqual: return *number != *other;
-        case Operator::Less: return *number < *other;
-        case Operator::LessEqual: return *number <= *other;
-        case Operator::Greater: return *number > *other;
-        case Operator::GreaterEqual: return *number >= *other;
+        case Operator::Equal:
+            return *number == *other;
+        case Operator::NotEqual:
+            return *number != *other;
+        case Operator::Less:
+            return *number < *other;
+        case Operator::LessEqual:
+            return *number <= *other;
+        case Operator::Greater:
+            return *number > *other;
+        case Operator::GreaterEqual:
+            return *number >= *other;
     }
     return false;
 }

@@ -1,10 +1,11 @@
-// The small language of `until`: "isr == {leader}", "leader != death.target and isr.size >= 2", "leo(id:3) > 18".
+// The small language of `until`: "isr == {leader}", "leader != death.target and isr.size >= 2", "leo(id:3) >
+// 18".
 //   condition := comparison { "and" comparison }
 //   comparison := term op term        op: == != < <= > >=
 //   term := isr | isr.size | leader | epoch | hw | leo | hw(role) | leo(role) | acked | fenced(role)
 //         | none | all | true | false | number | {term, term…} | id:N | <fault id>.target
-// isr, leader and epoch are those of the partition under test; hw and leo the leader's. A term that nobody can answer
-// now makes its comparison false. docs/scenarios.md is the user's page.
+// isr, leader and epoch are those of the partition under test; hw and leo the leader's. A term that nobody
+// can answer now makes its comparison false. docs/scenarios.md is the user's page.
 #pragma once
 
 #include <memory>
@@ -35,7 +36,8 @@ public:
     /// Producer acknowledgements so far.
     [[nodiscard]] virtual std::int64_t acked() const = 0;
     /// Processes struck by the fault of this id; nullopt before it struck.
-    [[nodiscard]] virtual std::optional<std::vector<BrokerId>> targets_of(const std::string& fault_id) const = 0;
+    [[nodiscard]] virtual std::optional<std::vector<BrokerId>> targets_of(
+        const std::string& fault_id) const = 0;
     /// Who holds a role now ("leader", "follower:any" …); empty if nobody.
     [[nodiscard]] virtual std::vector<BrokerId> resolve(std::string_view role) const = 0;
 };
@@ -52,7 +54,22 @@ public:
 private:
     struct Term {
         enum class Kind : std::uint8_t {
-            Isr, IsrSize, Leader, Epoch, Hw, Leo, Acked, Fenced, None, All, True, False, Number, Set, Id, TargetOf
+            Isr,
+            IsrSize,
+            Leader,
+            Epoch,
+            Hw,
+            Leo,
+            Acked,
+            Fenced,
+            None,
+            All,
+            True,
+            False,
+            Number,
+            Set,
+            Id,
+            TargetOf
         };
         Kind kind = Kind::None;
         std::int64_t number = 0;

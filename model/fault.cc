@@ -10,15 +10,18 @@ namespace highwater {
 namespace {
 
 constexpr std::pair<FaultKind, std::string_view> kKinds[] = {
-    {FaultKind::Pause, "pause"},         {FaultKind::Resume, "resume"}, {FaultKind::Terminate, "terminate"},
-    {FaultKind::Kill, "kill"},           {FaultKind::Restart, "restart"}, {FaultKind::Delay, "delay"},
-    {FaultKind::Hold, "hold"},           {FaultKind::Cut, "cut"},       {FaultKind::Refuse, "refuse"},
+    {FaultKind::Pause, "pause"},    {FaultKind::Resume, "resume"},   {FaultKind::Terminate, "terminate"},
+    {FaultKind::Kill, "kill"},      {FaultKind::Restart, "restart"}, {FaultKind::Delay, "delay"},
+    {FaultKind::Hold, "hold"},      {FaultKind::Cut, "cut"},         {FaultKind::Refuse, "refuse"},
     {FaultKind::Release, "release"}};
 
-constexpr std::pair<Role::Kind, std::string_view> kRoles[] = {
-    {Role::Kind::Leader, "leader"},   {Role::Kind::FollowerAny, "follower:any"}, {Role::Kind::FollowerAll, "follower:all"},
-    {Role::Kind::IsrLast, "isr:last"}, {Role::Kind::Controller, "controller"},   {Role::Kind::All, "all"},
-    {Role::Kind::Client, "client"}};
+constexpr std::pair<Role::Kind, std::string_view> kRoles[] = {{Role::Kind::Leader, "leader"},
+                                                              {Role::Kind::FollowerAny, "follower:any"},
+                                                              {Role::Kind::FollowerAll, "follower:all"},
+                                                              {Role::Kind::IsrLast, "isr:last"},
+                                                              {Role::Kind::Controller, "controller"},
+                                                              {Role::Kind::All, "all"},
+                                                              {Role::Kind::Client, "client"}};
 
 }  // namespace
 
@@ -39,7 +42,8 @@ Result<FaultKind> parse_fault_kind(std::string_view text) {
 }
 
 bool acts_on_path(FaultKind kind) {
-    return kind == FaultKind::Delay || kind == FaultKind::Hold || kind == FaultKind::Cut || kind == FaultKind::Refuse;
+    return kind == FaultKind::Delay || kind == FaultKind::Hold || kind == FaultKind::Cut ||
+           kind == FaultKind::Refuse;
 }
 
 std::string Role::to_string() const {
@@ -65,11 +69,13 @@ Result<Role> parse_role(std::string_view text) {
     }
     constexpr std::string_view kTarget = ".target";
     if (text.ends_with(kTarget) && text.size() > kTarget.size()) {
-        return Role{.kind = Role::Kind::TargetOf, .fault_id = std::string(text.substr(0, text.size() - kTarget.size()))};
+        return Role{.kind = Role::Kind::TargetOf,
+                    .fault_id = std::string(text.substr(0, text.size() - kTarget.size()))};
     }
-    return failure(fmt::format("unknown role '{}' (known: leader, follower:any, follower:all, isr:last, controller, "
-                               "all, client, id:N, <fault id>.target)",
-                               text));
+    return failure(
+        fmt::format("unknown role '{}' (known: leader, follower:any, follower:all, isr:last, controller, "
+                    "all, client, id:N, <fault id>.target)",
+                    text));
 }
 
 Result<PathSpec> parse_path(std::string_view text) {

@@ -1,4 +1,5 @@
-// The vocabulary of faults: what a scenario asks for and what really happened. One vocabulary for every cluster.
+// The vocabulary of faults: what a scenario asks for and what really happened. One vocabulary for every
+// cluster.
 #pragma once
 
 #include <cstdint>
@@ -31,10 +32,20 @@ Result<FaultKind> parse_fault_kind(std::string_view text);
 /// Acts on a path (delay, hold, cut, refuse) rather than on processes.
 bool acts_on_path(FaultKind kind);
 
-/// Who is meant, resolved when the fault strikes: "leader", "follower:any", "follower:all", "isr:last", "controller",
-/// "all", "id:2", "client", or "<fault id>.target" for whoever an earlier fault struck.
+/// Who is meant, resolved when the fault strikes: "leader", "follower:any", "follower:all", "isr:last",
+/// "controller", "all", "id:2", "client", or "<fault id>.target" for whoever an earlier fault struck.
 struct Role {
-    enum class Kind : std::uint8_t { Leader, FollowerAny, FollowerAll, IsrLast, Controller, All, Client, Id, TargetOf };
+    enum class Kind : std::uint8_t {
+        Leader,
+        FollowerAny,
+        FollowerAll,
+        IsrLast,
+        Controller,
+        All,
+        Client,
+        Id,
+        TargetOf
+    };
     Kind kind = Kind::Leader;
     BrokerId id = kNoBroker;
     std::string fault_id;
@@ -42,12 +53,14 @@ struct Role {
 };
 Result<Role> parse_role(std::string_view text);
 
-/// What travels from source to destination: the request bytes of conn(source, destination) plus the response bytes of
-/// conn(destination, source). Written "leader->follower:any".
+/// What travels from source to destination: the request bytes of conn(source, destination) plus the response
+/// bytes of conn(destination, source). Written "leader->follower:any".
 struct PathSpec {
     Role source;
     Role destination;
-    [[nodiscard]] std::string to_string() const { return source.to_string() + "->" + destination.to_string(); }
+    [[nodiscard]] std::string to_string() const {
+        return source.to_string() + "->" + destination.to_string();
+    }
 };
 Result<PathSpec> parse_path(std::string_view text);
 

@@ -14,7 +14,8 @@ struct Unit {
     std::int64_t nanoseconds;
 };
 // Longest suffix first, so that "ms" is not read as minutes.
-constexpr Unit kUnits[] = {{"ms", 1'000'000}, {"us", 1'000}, {"ns", 1}, {"s", 1'000'000'000}, {"m", 60'000'000'000}};
+constexpr Unit kUnits[] = {
+    {"ms", 1'000'000}, {"us", 1'000}, {"ns", 1}, {"s", 1'000'000'000}, {"m", 60'000'000'000}};
 
 }  // namespace
 
@@ -24,7 +25,8 @@ Result<Duration> parse_duration(std::string_view text) {
         const std::string_view digits = text.substr(0, text.size() - unit.name.size());
         double number = 0;
         const auto [end, status] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-        if (status != std::errc{} || end != digits.data() + digits.size() || !(number >= 0) || number > 1e9) break;
+        if (status != std::errc{} || end != digits.data() + digits.size() || !(number >= 0) || number > 1e9)
+            break;
         return Duration{std::llround(number * static_cast<double>(unit.nanoseconds))};
     }
     return failure(fmt::format("'{}' is no duration (like 500ms, 3s, 1.5s, 2m)", text));
@@ -83,8 +85,10 @@ Result<Expectation> parse_expectation(const std::string& text) {
         }
     }
     skip();
-    const auto [end, status] = std::from_chars(text.data() + at, text.data() + text.size(), expectation.number);
-    if (expectation.counter.empty() || expectation.op.empty() || status != std::errc{} || end != text.data() + text.size()) {
+    const auto [end, status] =
+        std::from_chars(text.data() + at, text.data() + text.size(), expectation.number);
+    if (expectation.counter.empty() || expectation.op.empty() || status != std::errc{} ||
+        end != text.data() + text.size()) {
         return failure(fmt::format("'{}' is no expectation (like \"lost_committed >= 1\")", text));
     }
     return expectation;

@@ -1,4 +1,5 @@
-// A scenario: cluster, topic, workloads, faults, heal and what is expected. docs/scenarios.md is the user's page.
+// A scenario: cluster, topic, workloads, faults, heal and what is expected. docs/scenarios.md is the user's
+// page.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +40,8 @@ struct WorkloadSpec {
     std::int16_t acks = -1;
     std::int32_t producers = 1;
     std::int32_t consumers = 1;
-    /// Appends per second over all producers; 0 sends nothing; nullopt: the next one when the last was answered.
+    /// Appends per second over all producers; 0 sends nothing; nullopt: the next one when the last was
+    /// answered.
     std::optional<double> rate;
     /// timeout.ms of a produce; the client itself waits a second longer.
     Duration request_timeout = milliseconds(3000);
@@ -91,9 +93,11 @@ struct Setting {
 };
 Result<Setting> parse_setting(const std::string& text);
 
-/// Reads TOML or JSON (by content), applies the settings, validates everything. Errors name file, line and key.
+/// Reads TOML or JSON (by content), applies the settings, validates everything. Errors name file, line and
+/// key.
 Result<Scenario> load_scenario(const std::string& path, const std::vector<Setting>& settings);
-Result<Scenario> parse_scenario(std::string_view text, const std::string& file_name, const std::vector<Setting>& settings);
+Result<Scenario> parse_scenario(std::string_view text, const std::string& file_name,
+                                const std::vector<Setting>& settings);
 /// The resolved scenario as JSON that parse_scenario reads back to the same.
 std::string scenario_to_json(const Scenario& scenario);
 

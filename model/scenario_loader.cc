@@ -1,6 +1,7 @@
-// Scenario files: TOML (written by people) or JSON (written by machines) into a Scenario, every mistake named with
-// file, line and key.
+// Scenario files: TOML (written by people) or JSON (written by machines) into a Scenario, every mistake named
+// with file, line and key.
 #include <fmt/format.h>
+#include <toml++/toml.h>
 
 #include <algorithm>
 #include <array>
@@ -9,10 +10,10 @@
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
-#include <toml++/toml.h>
 
 #include "base/assert.h"
 #include "model/scenario.h"
+#include "model/scenario_validate.h"
 
 namespace highwater {
 namespace {
@@ -20,14 +21,19 @@ namespace {
 constexpr std::array kTopicConfigKeys = {std::string_view("min.insync.replicas"),
                                          std::string_view("unclean.leader.election.enable")};
 // Kafka's keys that a scenario may set for all processes; the ones that name a process are the harness's.
-constexpr std::array kClusterKeys = {
-    std::string_view("broker.heartbeat.interval.ms"), std::string_view("broker.session.timeout.ms"),
-    std::string_view("controlled.shutdown.enable"), std::string_view("default.replication.factor"),
-    std::string_view("message.max.bytes"), std::string_view("num.partitions"),
-    std::string_view("replica.fetch.backoff.ms"), std::string_view("replica.fetch.max.bytes"),
-    std::string_view("replica.fetch.min.bytes"), std::string_view("replica.fetch.wait.max.ms"),
-    std::string_view("replica.high.watermark.checkpoint.interval.ms"), std::string_view("replica.lag.time.max.ms"),
-    std::string_view("unclean.leader.election.interval.ms")};
+constexpr std::array kClusterKeys = {std::string_view("broker.heartbeat.interval.ms"),
+                                     std::string_view("broker.session.timeout.ms"),
+                                     std::string_view("controlled.shutdown.enable"),
+                                     std::string_view("default.replication.factor"),
+                                     std::string_view("message.max.bytes"),
+                                     std::string_view("num.partitions"),
+                                     std::string_view("replica.fetch.backoff.ms"),
+                                     std::string_view("replica.fetch.max.bytes"),
+                                     std::string_view("replica.fetch.min.bytes"),
+                                     std::string_view("replica.fetch.wait.max.ms"),
+                                     std::string_view("replica.high.watermark.checkpoint.interval.ms"),
+                                     std::string_view("replica.lag.time.max.ms"),
+                                     std::string_view("unclean.leader.election.interval.ms")};
 
 constexpr std::array kBooleanKeys = {std::string_view("controlled.shutdown.enable"),
                                      std::string_view("unclean.leader.election.enable")};
@@ -37,7 +43,8 @@ bool contains(const std::array<std::string_view, N>& keys, std::string_view key)
     return std::find(keys.begin(), keys.end(), key) != keys.end();
 }
 
-// -- JSON as TOML ---------------------------------------------------------------------------------------------------
+// -- JSON as TOML
+// ---------------------------------------------------------------------------------------------------
 
 void insert_json(toml::table& into, const std::string& key, const nlohmann::json& value);
 
@@ -92,8 +99,8 @@ Result<toml::table> parse_document(std::string_view text, const std::string& fil
     try {
         return toml::parse(text, file);
     } catch (const toml::parse_error& error) {
-        return failure(fmt::format("{}:{}:{}: {}", file, error.source().begin.line, error.source().begin.column,
-                                   error.description()));
+        return failure(fmt::format("{}:{}:{}: {}", file, error.source().begin.line,
+                                   error.source().begin.column, error.description()));
     }
 }
 
@@ -101,7 +108,8 @@ Result<toml::table> parse_document(std::string_view text, const std::string& fil
 /// Values are moved: a copy forgets its line.
 void flatten_into(toml::table& into, const std::string& prefix, toml::table& from) {
     for (auto&& [key, node] : from) {
-        const std::string name = prefix.empty() ? std::string(key.str()) : prefix + "." + std::string(key.str());
+        const std::string name =
+            prefix.empty() ? std::string(key.str()) : prefix + "." + std::string(key.str());
         if (toml::table* nested = node.as_table()) {
             flatten_into(into, name, *nested);
         } else {
@@ -118,7 +126,8 @@ void flatten_section(toml::table& root, std::string_view section) {
     }
 }
 
-// -- settings -------------------------------------------------------------------------------------------------------
+// -- settings
+// -------------------------------------------------------------------------------------------------------
 
 void assign_setting(toml::table& table, const std::string& key, const std::string& value) {
     if (value == "true" || value == "false") {
@@ -139,8 +148,8 @@ toml::table& section_of(toml::table& root, std::string_view section) {
     return *root[section].as_table();
 }
 
-Status apply_to_array(toml::table& root, std::string_view section, std::string_view id, const std::string& key,
-                      const Setting& setting) {
+Status apply_to_array(toml::table& root, std::string_view section, std::string_view id,
+                      const std::string& key, const Setting& setting) {
     toml::array* entries = root[section].as_array();
     bool applied = false;
     if (entries != nullptr) {
@@ -151,7 +160,9 @@ Status apply_to_array(toml::table& root, std::string_view section, std::string_v
             applied = true;
         }
     }
-    if (!applied) return failure(fmt::format("--set {}={}: the scenario has no such {}", setting.key, setting.value, section));
+    if (!applied)
+        return failure(
+            fmt::format("--set {}={}: the scenario has no such {}", setting.key, setting.value, section));
     return {};
 }
 
@@ -185,7 +196,8 @@ Status apply_setting(toml::table& root, const Setting& setting) {
     return {};
 }
 
-// -- reading --------------------------------------------------------------------------------------------------------
+// -- reading
+// --------------------------------------------------------------------------------------------------------
 
 /// Takes the keys of one table; what nobody took is unknown. The first error stays.
 class Section {
@@ -209,7 +221,8 @@ public:
         if (node == nullptr) return;
         const auto value = node->value_exact<std::int64_t>();
         if (!value) return fail(key, "is no whole number");
-        if (*value < low || *value > high) return fail(key, fmt::format("is {}, not in {}..{}", *value, low, high));
+        if (*value < low || *value > high)
+            return fail(key, fmt::format("is {}, not in {}..{}", *value, low, high));
         into = static_cast<std::int32_t>(*value);
     }
     /// A string turned into something by a parser that may refuse it.
@@ -255,7 +268,7 @@ public:
         if (!error_.empty()) return;
         const toml::node* node = table_.get(key);
         const auto line = node != nullptr && node->source().begin.line > 0 ? node->source().begin.line
-                                                                          : table_.source().begin.line;
+                                                                           : table_.source().begin.line;
         error_ = fmt::format("{}{}: {}{}{} {}", file_, line > 0 ? fmt::format(":{}", line) : "", name_,
                              name_.empty() ? "" : ".", key, what);
     }
@@ -314,7 +327,13 @@ public:
         read_table(top, "compare", [this](Section& s) { compare(s); });
         if (const Status end = top.finish(); !end) return tl::make_unexpected(end.error());
         if (!status_) return tl::make_unexpected(status_.error());
-        if (const Status whole = validate(); !whole) return tl::make_unexpected(whole.error());
+        if (scenario_.topic.assignment.empty()) {
+            std::vector<BrokerId> all;
+            for (BrokerId id = 1; id <= std::min(3, scenario_.cluster.brokers); ++id) all.push_back(id);
+            scenario_.topic.assignment.push_back(std::move(all));
+        }
+        if (const Status whole = validate_scenario(scenario_, file_); !whole)
+            return tl::make_unexpected(whole.error());
         return std::move(scenario_);
     }
 
@@ -338,7 +357,8 @@ private:
         std::size_t index = 0;
         for (const toml::node& item : *array) {
             const toml::table* table = item.as_table();
-            if (table == nullptr) return top.fail(key, fmt::format("is no array of tables: write [[{}]]", key));
+            if (table == nullptr)
+                return top.fail(key, fmt::format("is no array of tables: write [[{}]]", key));
             Section section(file_, std::string(key), *table);
             read(section, ++index);
             keep(section.finish());
@@ -351,18 +371,22 @@ private:
     void cluster(Section& section) {
         section.take_int("brokers", scenario_.cluster.brokers, 1, 99);
         section.take_int("controllers", scenario_.cluster.controllers, 1, 1);
-        for (const std::string_view key : kClusterKeys) take_property(section, key, scenario_.cluster.properties);
+        for (const std::string_view key : kClusterKeys)
+            take_property(section, key, scenario_.cluster.properties);
         // Topic keys here are the cluster's defaults.
-        for (const std::string_view key : kTopicConfigKeys) take_property(section, key, scenario_.cluster.properties);
+        for (const std::string_view key : kTopicConfigKeys)
+            take_property(section, key, scenario_.cluster.properties);
     }
 
     void topic(Section& section) {
         section.take("name", scenario_.topic.name);
-        for (const std::string_view key : kTopicConfigKeys) take_property(section, key, scenario_.topic.configs);
+        for (const std::string_view key : kTopicConfigKeys)
+            take_property(section, key, scenario_.topic.configs);
         const toml::node* node = section.find("assignment");
         if (node == nullptr) return;
         const toml::array* array = node->as_array();
-        if (array == nullptr || array->empty()) return section.fail("assignment", "is no array of broker ids");
+        if (array == nullptr || array->empty())
+            return section.fail("assignment", "is no array of broker ids");
         if (array->front().is_array()) {
             for (const toml::node& partition : *array) add_partition(section, partition.as_array());
         } else {
@@ -370,11 +394,13 @@ private:
         }
     }
     /// One of Kafka's keys. What Kafka would refuse is told here, before a cluster starts with it.
-    static void take_property(Section& section, std::string_view key, std::map<std::string, std::string>& into) {
+    static void take_property(Section& section, std::string_view key,
+                              std::map<std::string, std::string>& into) {
         const auto text = section.take_text(key);
         if (!text) return;
         if (contains(kBooleanKeys, key)) {
-            if (*text != "true" && *text != "false") return section.fail(key, fmt::format("is '{}', not true or false", *text));
+            if (*text != "true" && *text != "false")
+                return section.fail(key, fmt::format("is '{}', not true or false", *text));
         } else {
             std::int32_t number = -1;
             const std::int32_t least = key.starts_with("replica.fetch.") ? 0 : 1;
@@ -382,7 +408,8 @@ private:
             if (status != std::errc{} || end != text->data() + text->size()) {
                 return section.fail(key, fmt::format("is '{}', no whole number", *text));
             }
-            if (number < least) return section.fail(key, fmt::format("is {}, must be at least {}", number, least));
+            if (number < least)
+                return section.fail(key, fmt::format("is {}, must be at least {}", number, least));
         }
         into[std::string(key)] = *text;
     }
@@ -391,7 +418,8 @@ private:
         if (replicas != nullptr) {
             for (const toml::node& item : *replicas) {
                 const auto id = item.value_exact<std::int64_t>();
-                if (!id || *id < 1 || *id > 99) return section.fail("assignment", "is no array of broker ids (1 to 99)");
+                if (!id || *id < 1 || *id > 99)
+                    return section.fail("assignment", "is no array of broker ids (1 to 99)");
                 ids.push_back(static_cast<BrokerId>(*id));
             }
         }
@@ -414,7 +442,8 @@ private:
         section.take_int("consumers", spec.consumers, 0, 100);
         spec.rate = 100;
         section.take_parsed("rate", parse_rate, spec.rate);
-        section.take_parsed("request_timeout", [](const std::string& t) { return parse_duration(t); }, spec.request_timeout);
+        section.take_parsed(
+            "request_timeout", [](const std::string& t) { return parse_duration(t); }, spec.request_timeout);
         scenario_.workloads.push_back(spec);
     }
 
@@ -433,17 +462,23 @@ private:
             if (spec.release_of.empty()) section.fail("target", "is missing: the id of the fault to release");
         } else {
             section.take_parsed("target", [](const std::string& t) { return parse_role(t); }, spec.target);
-            if (acts_on_path(spec.kind) && !spec.path) section.fail("path", "is missing: \"leader->follower:any\"");
-            if (acts_on_path(spec.kind) && spec.target) section.fail("target", "is for processes; this kind has a path");
+            if (acts_on_path(spec.kind) && !spec.path)
+                section.fail("path", "is missing: \"leader->follower:any\"");
+            if (acts_on_path(spec.kind) && spec.target)
+                section.fail("target", "is for processes; this kind has a path");
             if (!acts_on_path(spec.kind) && !spec.target) section.fail("target", "is missing");
-            if (!acts_on_path(spec.kind) && spec.path) section.fail("path", "is for delay, hold, cut and refuse");
+            if (!acts_on_path(spec.kind) && spec.path)
+                section.fail("path", "is for delay, hold, cut and refuse");
         }
         section.take("api", spec.api);
         std::string part = "both";
         section.take("part", part);
-        if (part == "request") spec.part = FramePart::Request;
-        else if (part == "response") spec.part = FramePart::Response;
-        else if (part != "both") section.fail("part", fmt::format("is '{}', not request, response or both", part));
+        if (part == "request")
+            spec.part = FramePart::Request;
+        else if (part == "response")
+            spec.part = FramePart::Response;
+        else if (part != "both")
+            section.fail("part", fmt::format("is '{}', not request, response or both", part));
         section.take_parsed("delay", duration, spec.delay);
         section.take_parsed("jitter", duration, spec.jitter);
         if (spec.kind == FaultKind::Delay && spec.delay.count() == 0) section.fail("delay", "is missing");
@@ -459,7 +494,8 @@ private:
         if (text.empty()) return;
         if (section.has("at")) return section.fail("after", "and at are both given");
         const std::size_t plus = text.find('+');
-        spec.after = text.substr(0, text.find_last_not_of(" ", plus == std::string::npos ? plus : plus - 1) + 1);
+        spec.after =
+            text.substr(0, text.find_last_not_of(" ", plus == std::string::npos ? plus : plus - 1) + 1);
         if (plus == std::string::npos) return;
         const std::size_t begin = text.find_first_not_of(' ', plus + 1);
         auto delay = parse_duration(begin == std::string::npos ? "" : std::string_view(text).substr(begin));
@@ -470,10 +506,12 @@ private:
     void heal(Section& section) {
         std::string restart = "all";
         section.take("restart", restart);
-        if (restart != "all" && restart != "none") section.fail("restart", fmt::format("is '{}', not all or none", restart));
+        if (restart != "all" && restart != "none")
+            section.fail("restart", fmt::format("is '{}', not all or none", restart));
         scenario_.heal.restart_all = restart == "all";
-        section.take_parsed("progress_within", [](const std::string& t) { return parse_duration(t); },
-                            scenario_.heal.progress_within);
+        section.take_parsed(
+            "progress_within", [](const std::string& t) { return parse_duration(t); },
+            scenario_.heal.progress_within);
     }
     void expect(Section& section) {
         section.take_strings("sometimes", scenario_.expect.sometimes);
@@ -488,81 +526,12 @@ private:
             const auto text = value.value_exact<std::string>();
             auto expectation = text ? parse_expectation(*text) : Result<Expectation>(failure("is no string"));
             if (!expectation) {
-                section.fail("expect", fmt::format("\"{}\": {}", std::string(side.str()), expectation.error().message));
+                section.fail("expect",
+                             fmt::format("\"{}\": {}", std::string(side.str()), expectation.error().message));
                 return;
             }
             scenario_.compare_expect.emplace_back(std::string(side.str()), *expectation);
         }
-    }
-
-    // -- across sections --------------------------------------------------------------------------------------------
-
-    Status validate() {
-        if (scenario_.topic.assignment.empty()) {
-            std::vector<BrokerId> all;
-            for (BrokerId id = 1; id <= std::min(3, scenario_.cluster.brokers); ++id) all.push_back(id);
-            scenario_.topic.assignment.push_back(std::move(all));
-        }
-        for (const auto& replicas : scenario_.topic.assignment) {
-            std::set<BrokerId> seen;
-            for (const BrokerId id : replicas) {
-                if (const Status known = check_broker("topic.assignment", id); !known) return known;
-                if (!seen.insert(id).second) {
-                    return failure(fmt::format("{}: topic.assignment names broker {} twice", file_, id));
-                }
-            }
-        }
-        std::set<std::string> ids;
-        for (const FaultSpec& fault : scenario_.faults) {
-            if (const Status good = validate_fault(fault, ids); !good) return good;
-            if (!ids.insert(fault.id).second) {
-                return failure(fmt::format("{}: fault.id '{}' is used twice", file_, fault.id));
-            }
-        }
-        return {};
-    }
-    Status check_broker(std::string_view key, BrokerId id) const {
-        const bool broker = id >= 1 && id <= scenario_.cluster.brokers;
-        const bool controller = id >= 100 && id < 100 + scenario_.cluster.controllers;
-        if (broker || (controller && key != "topic.assignment")) return {};
-        return failure(fmt::format("{}: {} names id {}, but the cluster has brokers 1 to {}{}", file_, key, id,
-                                   scenario_.cluster.brokers, key == "topic.assignment" ? "" : " and controller 100"));
-    }
-    Status check_role(const FaultSpec& fault, const Role& role, const std::set<std::string>& earlier) const {
-        const std::string key = fmt::format("fault '{}': {}", fault.id, acts_on_path(fault.kind) ? "path" : "target");
-        if (role.kind == Role::Kind::Id) return check_broker(key, role.id);
-        if (role.kind == Role::Kind::TargetOf && !earlier.contains(role.fault_id)) {
-            return failure(fmt::format("{}: {} refers to '{}', which is no earlier fault", file_, key, role.fault_id));
-        }
-        if (role.kind == Role::Kind::Client && !acts_on_path(fault.kind)) {
-            return failure(fmt::format("{}: {}: clients live in the harness; they can only be an end of a path", file_, key));
-        }
-        return {};
-    }
-    Status validate_fault(const FaultSpec& fault, const std::set<std::string>& earlier) const {
-        const auto must_be_earlier = [&](std::string_view key, const std::string& id) -> Status {
-            if (earlier.contains(id)) return {};
-            return failure(fmt::format("{}: fault '{}': {} refers to '{}', which is no earlier fault", file_, fault.id, key, id));
-        };
-        if (!fault.after.empty()) {
-            if (const Status good = must_be_earlier("after", fault.after); !good) return good;
-        }
-        if (!fault.release_of.empty()) {
-            if (const Status good = must_be_earlier("target", fault.release_of); !good) return good;
-        }
-        std::vector<Role> roles;
-        if (fault.target) roles.push_back(*fault.target);
-        if (fault.path) roles.insert(roles.end(), {fault.path->source, fault.path->destination});
-        for (const Role& role : roles) {
-            if (const Status good = check_role(fault, role, earlier); !good) return good;
-        }
-        if (fault.until) {
-            for (const std::string& id : fault.until->fault_ids()) {
-                if (id == fault.id) continue;
-                if (const Status good = must_be_earlier("until", id); !good) return good;
-            }
-        }
-        return {};
     }
 
     std::string file_;
@@ -573,13 +542,15 @@ private:
 
 }  // namespace
 
-Result<Scenario> parse_scenario(std::string_view text, const std::string& file_name, const std::vector<Setting>& settings) {
+Result<Scenario> parse_scenario(std::string_view text, const std::string& file_name,
+                                const std::vector<Setting>& settings) {
     auto document = parse_document(text, file_name);
     if (!document) return tl::make_unexpected(document.error());
     flatten_section(*document, "cluster");
     flatten_section(*document, "topic");
     for (const Setting& setting : settings) {
-        if (const Status applied = apply_setting(*document, setting); !applied) return tl::make_unexpected(applied.error());
+        if (const Status applied = apply_setting(*document, setting); !applied)
+            return tl::make_unexpected(applied.error());
     }
     return Loader(file_name, *document).load();
 }
