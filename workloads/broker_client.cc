@@ -21,6 +21,10 @@ constexpr std::int16_t kListOffsetsVersion = 5;
 constexpr std::int16_t kMetadataVersion = 8;
 constexpr std::int16_t kCreateTopicsVersion = 4;
 
+// Bits of a value: 23 for the producer, 40 for its count.
+constexpr std::int64_t kProducersMax = std::int64_t{1} << 23;
+constexpr std::int64_t kNumbersMax = std::int64_t{1} << 40;
+
 }  // namespace
 
 Bytes encode_value(const std::string& run_id, Value value) {
@@ -41,7 +45,9 @@ Value decode_value(const std::string& run_id, BytesView bytes, Offset offset) {
     if (status != std::errc{} || dash == text.data() + text.size() || *dash != '-') return foreign;
     const auto [end, ended] = std::from_chars(dash + 1, text.data() + text.size(), n);
     if (ended != std::errc{} || end != text.data() + text.size()) return foreign;
-    return make_value(producer, n);
+    // Numbers that do not fit would come out as somebody else's value.
+    const bool fits = producer >= 0 && producer < kProducersMax && n >= 0 && n < kNumbersMax;
+    return fits ? make_value(producer, n) : foreign;
 }
 
 std::optional<SocketFailure> BrokerClient::send(BytesView frame, Instant deadline) {
