@@ -27,7 +27,7 @@ public:
                     each_channel([&](Channel& channel) { channel.connected(broker.now, connected.conn); });
                 },
                 [&](const Disconnected& gone) {
-                    if (broker.inbound.disconnected(gone.conn)) return;
+                    if (broker.inbound.disconnected(gone.conn)) return broker.forget_early(gone.conn);
                     each_channel(
                         [&](Channel& channel) { channel.disconnected(broker.now, gone.conn, gone.reason); });
                 },
@@ -35,6 +35,7 @@ public:
                 [&](const StopRequested&) { broker.begin_shutdown(); }},
             input);
         run_timers();
+        broker.serve_early();
         broker.settle();
         if (broker.phase == BrokerPhase::Stopped) broker.complete_stop();
     }
@@ -81,7 +82,7 @@ private:
 
     void received(const FrameReceived& frame) {
         BrokerState& broker = *state_;
-        if (broker.inbound.knows(frame.conn)) return broker.handle_frame(frame.conn, frame.payload);
+        if (broker.inbound.knows(frame.conn)) return broker.receive(frame);
         each_channel([&](Channel& channel) { channel.frame(broker.now, frame.conn, frame.payload); });
     }
 

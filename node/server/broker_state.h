@@ -124,6 +124,7 @@ struct BrokerState {
     void metadata_fetched(const Result<BytesView>& frame, std::int32_t correlation_id);
     void metadata_fetch_failed(const std::string& why);
     void apply_metadata_bytes(const Bytes& records);
+    void apply_if_current();
     void apply_image();
     void apply_partition(const TopicImage& topic, std::int32_t index);
     Result<std::unique_ptr<Partition>> open_partition(const TopicImage& topic, const TopicPartition& name);
@@ -161,6 +162,13 @@ struct BrokerState {
         wire::CreateTopicsRequest body;
     };
     std::vector<QueuedForward> forwards;
+    /// Set once the log was applied up to the first registration. Until then requests wait, as at Kafka's
+    /// ports: all that is known by then is who led in a former life.
+    bool serving = false;
+    std::vector<FrameReceived> early;
+    void receive(const FrameReceived& frame);
+    void serve_early();
+    void forget_early(ConnId conn);
     void handle_frame(ConnId conn, const Bytes& payload);
     void handle_metadata(const RequestId& id, const wire::RequestHeader& header,
                          const wire::MetadataRequest& request, const std::string& listener);

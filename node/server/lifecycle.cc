@@ -79,6 +79,7 @@ void BrokerState::send_registration() {
             outbox.info(fmt::format("registered broker {} with epoch {}", config.node_id, broker_epoch));
             drain_partition_events();
             outbox.event(ServerEvent{ServerRegistered{broker_epoch}});
+            apply_if_current();  // the record may have come before this answer
         });
 }
 

@@ -88,11 +88,16 @@ void BrokerState::apply_metadata_bytes(const Bytes& bytes) {
         return finish_shutdown(false);
     }
     if (!batches->empty()) metadata_last_epoch = metadata_leader_epoch = batches->back().header.leader_epoch;
+    if (image.end_offset() > before) apply_if_current();
+}
+
+void BrokerState::apply_if_current() {
     // What the log says of the time before this registration must not make anybody lead again: wait for the
     // record of this very incarnation.
     const BrokerImage* self = image.broker(config.node_id);
-    const bool current = self != nullptr && self->epoch == broker_epoch;
-    if (current && image.end_offset() > before) apply_image();
+    if (self == nullptr || self->epoch != broker_epoch) return;
+    apply_image();
+    serving = true;
 }
 
 std::int32_t BrokerState::min_isr_of(const TopicImage& topic) const {

@@ -5,10 +5,38 @@
 #include "node/server/broker_state.h"
 
 namespace highwater::node {
+namespace {
+
+/// Of one connection.
+constexpr std::ptrdiff_t kMostEarlyRequests = 64;
+
+}  // namespace
 
 Partition* BrokerState::partition(const TopicPartition& name) {
     const auto found = partitions.find(name);
     return found == partitions.end() ? nullptr : found->second.get();
+}
+
+void BrokerState::receive(const FrameReceived& frame) {
+    if (serving) return handle_frame(frame.conn, frame.payload);
+    const auto waiting = std::count_if(early.begin(), early.end(),
+                                       [&](const FrameReceived& one) { return one.conn == frame.conn; });
+    if (waiting >= kMostEarlyRequests) {
+        forget_early(frame.conn);
+        return inbound.close(frame.conn, "too many requests before this broker has started");
+    }
+    early.push_back(frame);
+}
+
+void BrokerState::serve_early() {
+    if (!serving) return;
+    for (const FrameReceived& frame : std::exchange(early, {})) {
+        if (inbound.knows(frame.conn)) handle_frame(frame.conn, frame.payload);
+    }
+}
+
+void BrokerState::forget_early(ConnId conn) {
+    std::erase_if(early, [conn](const FrameReceived& one) { return one.conn == conn; });
 }
 
 void BrokerState::handle_frame(ConnId conn, const Bytes& payload) {

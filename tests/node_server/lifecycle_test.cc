@@ -169,6 +169,50 @@ TEST(Lifecycle, ARestartedBrokerNeverLeadsByTheMetadataOfItsFormerLife) {
     EXPECT_EQ(roles[before].leader, 2);
 }
 
+TEST(Lifecycle, ARestartedBrokerTellsNobodyWhoLedInItsFormerLife) {
+    Cluster cluster(2);
+    cluster.start_all();
+    create(cluster, {{1, 2}});
+    ASSERT_TRUE(cluster.run_until([&] { return leads(cluster, 1); }));
+    cluster.kill(1);
+    cluster.start(1);
+    const ConnId client = cluster.connect(1);
+    cluster.send(client, wire::encode_request(metadata_request("t"), kMetadataVersion, 7, "test"));
+    cluster.advance(milliseconds(1000));
+    EXPECT_TRUE(cluster.received(client).empty())
+        << "its old session lives, so all it knows is from before its death";
+    ASSERT_TRUE(cluster.run_until([&] { return !cluster.received(client).empty(); }));
+    const auto answer =
+        wire::decode_response<wire::MetadataResponse>(cluster.received(client)[0], kMetadataVersion, 7);
+    ASSERT_TRUE(answer) << answer.error().message;
+    EXPECT_EQ(answer->topics.at(0).partitions.at(0).leader_id, 2);
+    EXPECT_EQ(answer->topics.at(0).partitions.at(0).isr_nodes, (std::vector<BrokerId>{2}));
+}
+
+TEST(Lifecycle, RequestsThatWaitForTheStartAreAnsweredInOrderAndTheirNumberIsBounded) {
+    Cluster cluster(1);
+    cluster.start(1);
+    const ConnId patient = cluster.connect(1);
+    for (std::int32_t id = 1; id <= 3; ++id) {
+        cluster.send(patient, wire::encode_request(metadata_request("t"), kMetadataVersion, id, "test"));
+    }
+    const ConnId gone = cluster.connect(1);
+    cluster.send(gone, wire::encode_request(metadata_request("t"), kMetadataVersion, 1, "test"));
+    cluster.disconnect(gone);
+    const ConnId hostile = cluster.connect(1);
+    cluster.send(hostile, Bytes{1, 2, 3});
+    const ConnId flood = cluster.connect(1);
+    for (int i = 0; i < 1000 && !cluster.closed(flood); ++i) cluster.send(flood, Bytes(10, 0));
+    EXPECT_TRUE(cluster.closed(flood)) << "whoever sends without end must not fill the memory";
+    cluster.start(kController);
+    ASSERT_TRUE(cluster.run_until([&] { return cluster.received(patient).size() == 3; }));
+    for (std::int32_t id = 1; id <= 3; ++id) {
+        const Bytes& frame = cluster.received(patient)[static_cast<std::size_t>(id - 1)];
+        EXPECT_TRUE(wire::decode_response<wire::MetadataResponse>(frame, kMetadataVersion, id));
+    }
+    EXPECT_TRUE(cluster.closed(hostile));
+}
+
 TEST(Lifecycle, AFrozenBrokerIsFencedAndUnfencedWithTheSameEpoch) {
     Cluster cluster(2);
     cluster.start_all();
