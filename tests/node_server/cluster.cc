@@ -153,6 +153,7 @@ void Cluster::step(BrokerId id, const node::Input& input) {
     if (const auto* frame = std::get_if<node::FrameReceived>(&input)) {
         const auto header = wire::decode_request_header(frame->payload);
         if (frame->conn % 2 == 0 && header) {
+            ++node.requests_from[header->header.client_id.value_or("nobody")];
             node.requests.insert(fmt::format("{} v{} by {}", wire::api_name(header->header.api_key),
                                              header->header.api_version,
                                              header->header.client_id.value_or("nobody")));

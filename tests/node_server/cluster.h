@@ -100,6 +100,12 @@ public:
         return nodes_.at(id).requests;
     }
 
+    /// How many requests of this client id arrived at `id`.
+    [[nodiscard]] std::size_t requests_from(BrokerId id, const std::string& client_id) const {
+        const auto found = nodes_.at(id).requests_from.find(client_id);
+        return found == nodes_.at(id).requests_from.end() ? 0 : found->second;
+    }
+
 private:
     struct Node {
         node::MemoryStorage storage;
@@ -109,6 +115,7 @@ private:
         std::vector<node::Event> events;
         std::vector<std::string> log;
         std::set<std::string> requests;
+        std::map<std::string, std::size_t> requests_from;
         std::uint64_t starts = 0;
     };
     struct ClientConnection {

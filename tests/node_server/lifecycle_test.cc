@@ -511,6 +511,24 @@ TEST(Following, APartitionThatBacksOffHoldsUpNoOther) {
     }
 }
 
+TEST(Following, ALoneFollowerOfAFailedLeaderAsksAgainAtTheBackoffsPace) {
+    // Between its questions this connection is idle, and nothing but the end of the backoff wakes it.
+    Cluster cluster(2, {{"broker.session.timeout.ms", "600000"}, {"replica.fetch.backoff.ms", "1000"}});
+    cluster.start_all();
+    create(cluster, {{1, 2}});
+    ASSERT_TRUE(cluster.run_until([&] { return leads(cluster, 1); }));
+    ASSERT_EQ(produce(cluster, 1, 1), ErrorCode::None);
+    cluster.storage(1).fail_writes([](const std::string& path) -> std::optional<std::string> {
+        if (path.starts_with("t-0/")) return "no space left on device";
+        return std::nullopt;
+    });
+    ASSERT_EQ(produce(cluster, 1, 2), ErrorCode::KafkaStorageError);
+    cluster.advance(seconds(1));
+    const std::size_t before = cluster.requests_from(1, "broker-2-fetcher-1");
+    cluster.advance(seconds(10));
+    EXPECT_EQ(cluster.requests_from(1, "broker-2-fetcher-1") - before, 10U);
+}
+
 TEST(Following, ABackedOffPartitionThatMovesToAnotherLeaderIsForgottenHere) {
     Cluster cluster(3, {{"replica.fetch.backoff.ms", "30000"}});
     cluster.start_all();
