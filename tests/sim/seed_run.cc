@@ -30,9 +30,11 @@ public:
           reader_(240, cluster_.scheduler(), cluster_.network()) {
         Scheduler& scheduler = cluster_.scheduler();
         Network& network = cluster_.network();
+        // Busy logs and nearly idle ones: some mistakes need an election with no write around it.
+        const Duration interval = milliseconds(rng_.pick(std::vector{20, 80, 400, 1500}));
         for (const BrokerId id : {150, 151}) {
             producers_.push_back(std::make_unique<Producer>(id, scheduler, network, rng_.fork(), cluster_,
-                                                            cluster_.partitions(), milliseconds(80)));
+                                                            cluster_.partitions(), interval));
         }
         BrokerId next = 160;
         for (const TopicPartition& partition : cluster_.partitions()) {
