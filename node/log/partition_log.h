@@ -29,10 +29,10 @@ struct AppendInfo {
 
 class PartitionLog {
 public:
-    /// Opens or creates `<directory>/00000000000000000000.log` and the epoch file, re-reading every batch:
-    /// the log is cut at the first one that is torn or fails its CRC, the epochs become those of
-    /// the batches that are left, whatever the file says. `directory` is "topic-partition" or
-    /// "__cluster_metadata-0". Errors: IO, unreadable checkpoint, a second segment.
+    /// Opens or creates `<directory>/00000000000000000000.log`, re-reading every batch: the log is cut at the
+    /// first one that is torn or fails its CRC, the epochs become those of the batches that are left,
+    /// whatever the epoch file says. `directory` is "topic-partition" or "__cluster_metadata-0". Errors: IO,
+    /// unreadable epoch file, a second segment.
     static Result<std::unique_ptr<PartitionLog>> open(Storage& storage, std::string directory);
     ~PartitionLog();
     PartitionLog(const PartitionLog&) = delete;
