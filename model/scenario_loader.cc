@@ -332,6 +332,11 @@ public:
             for (BrokerId id = 1; id <= std::min(3, scenario_.cluster.brokers); ++id) all.push_back(id);
             scenario_.topic.assignment.push_back(std::move(all));
         }
+        // The topic is created with what it would inherit, so that the run is judged by what the brokers do.
+        for (const std::string_view key : kTopicConfigKeys) {
+            const auto inherited = scenario_.cluster.properties.find(std::string(key));
+            if (inherited != scenario_.cluster.properties.end()) scenario_.topic.configs.insert(*inherited);
+        }
         if (const Status whole = validate_scenario(scenario_, file_); !whole)
             return tl::make_unexpected(whole.error());
         return std::move(scenario_);
@@ -479,6 +484,10 @@ private:
             spec.part = FramePart::Response;
         else if (part != "both")
             section.fail("part", fmt::format("is '{}', not request, response or both", part));
+        if (spec.kind == FaultKind::Refuse && section.has("api"))
+            section.fail("api", "narrows nothing: refuse is about connections");
+        if (spec.kind == FaultKind::Refuse && section.has("part"))
+            section.fail("part", "narrows nothing: refuse is about connections");
         section.take_parsed("delay", duration, spec.delay);
         section.take_parsed("jitter", duration, spec.jitter);
         if (spec.kind == FaultKind::Delay && spec.delay.count() == 0) section.fail("delay", "is missing");

@@ -70,6 +70,7 @@ void Executor::advance(const FaultSpec& fault, Progress& progress, Instant start
     if (progress.stage != Stage::Active) return;
     if (fault.until) {
         if (fault.until->holds(facts_)) {
+            progress.until_met = true;
             if (!progress.undo_at) return complete(progress);
         } else if (monotonic_now() > progress.give_up) {
             return fail(progress, "fault-not-effective",
@@ -79,7 +80,13 @@ void Executor::advance(const FaultSpec& fault, Progress& progress, Instant start
     }
     if (progress.undo_at && *progress.undo_at <= monotonic_now()) {
         undo(fault, progress);
-        if (progress.stage == Stage::Active) complete(progress);
+        if (progress.stage != Stage::Active) return;
+        if (fault.until && !progress.until_met) {
+            return fail(progress, "fault-not-effective",
+                        fmt::format("'{}' was over after {} without \"{}\"", fault.id, format_duration(*fault.lasts),
+                                    fault.until->text()));
+        }
+        complete(progress);
     }
 }
 

@@ -54,6 +54,8 @@ private:
         Instant due;
         Instant give_up;
         std::optional<Instant> undo_at;
+        /// `until` held at some moment while the fault was in force.
+        bool until_met = false;
         std::vector<std::string> rules;
         std::size_t record = 0;
     };

@@ -86,6 +86,8 @@ TEST(ScenarioLoader, NamesFileLineAndKey) {
          "f.toml:3: cluster.broker.session.timeout.ms is 'long', no whole number"},
         {"name = \"s\"\n[cluster]\ncontrolled.shutdown.enable = 1\n",
          "f.toml:3: cluster.controlled.shutdown.enable is '1', not true or false"},
+        {fault("kind = \"refuse\"\npath = \"leader->id:2\"\napi = \"Fetch\"\n"),
+         "fault.api narrows nothing: refuse is about connections"},
         {"name = \"s\"\n[heal]\nrestart = \"some\"\n", "f.toml:3: heal.restart is 'some', not all or none"},
         {"name = \"s\"\n[expect]\nsometimes = \"isr-shrunk\"\n",
          "f.toml:3: expect.sometimes is no array of strings"},
@@ -101,6 +103,16 @@ TEST(ScenarioLoader, NamesFileLineAndKey) {
         EXPECT_NE(error_of(mistake.text).find(mistake.told), std::string::npos)
             << "told:     " << error_of(mistake.text) << "\nexpected: " << mistake.told;
     }
+}
+
+TEST(ScenarioLoader, TopicInheritsTheClustersDefaultsAndMayDiffer) {
+    const std::string cluster = "name = \"s\"\n[cluster]\nmin.insync.replicas = 2\n";
+    const auto inherits = parse_scenario(cluster, "f.toml", {});
+    ASSERT_TRUE(inherits.has_value()) << inherits.error().message;
+    EXPECT_EQ(inherits->topic.min_insync_replicas(), 2);
+    const auto differs = parse_scenario(cluster + "[topic]\nmin.insync.replicas = 3\n", "f.toml", {});
+    ASSERT_TRUE(differs.has_value()) << differs.error().message;
+    EXPECT_EQ(differs->topic.min_insync_replicas(), 3);
 }
 
 TEST(ScenarioLoader, MissingFileIsNamed) {
