@@ -14,8 +14,10 @@ namespace {
 
 TEST(Bytes, varints_round_trip_at_every_width) {
     for (unsigned shift = 0; shift < 64; ++shift) {
-        const auto value = static_cast<std::int64_t>(1ULL << shift);
-        for (const std::int64_t number : {value, -value, value - 1}) {
+        const std::uint64_t bit = 1ULL << shift;
+        // Unsigned arithmetic: the negative of the smallest number is itself.
+        for (const std::uint64_t pattern : {bit, ~bit + 1, bit - 1}) {
+            const auto number = static_cast<std::int64_t>(pattern);
             ByteWriter writer;
             writer.varint(number);
             writer.uvarint(static_cast<std::uint64_t>(number));
