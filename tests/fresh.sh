@@ -4,10 +4,10 @@
 set -euo pipefail
 root=${1:?usage: tests/fresh.sh DIRECTORY (empty or new, on a file system that allows devices)}
 tree=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-mirror=${MIRROR:-http://deb.debian.org/debian}
 
 if [ ! -e "$root/etc/debian_version" ]; then
-  debootstrap --variant=minbase bookworm "$root" "$mirror"
+  # MIRROR: another archive than debootstrap's own default.
+  debootstrap --variant=minbase bookworm "$root" ${MIRROR:+"$MIRROR"}
 fi
 cleanup() {
   for mount in proc sys dev; do umount -l "$root/$mount" 2>/dev/null || true; done
