@@ -196,15 +196,6 @@ TEST_F(ChildTest, OutlivesTheThreadThatLaunchedIt) {
     EXPECT_EQ(child->poll_exit(), std::nullopt);
 }
 
-/// No test: the process that the next test starts and kills. It writes the pid of its child to its standard
-/// input.
-TEST(HarnessToBeKilled, DISABLED_LaunchesAChildAndWaits) {
-    auto child = Child::launch({.program = "sleep", .args = {"1000"}, .output_file = "/dev/null"});
-    const pid_t pid = child ? child->pid() : -1;
-    ASSERT_EQ(::write(STDIN_FILENO, &pid, sizeof(pid)), static_cast<ssize_t>(sizeof(pid)));
-    while (true) ::pause();
-}
-
 TEST_F(ChildTest, DiesWhenItsHarnessIsKilled) {
     for (const bool stopped : {false, true}) {
         int pipe[2];
@@ -213,8 +204,7 @@ TEST_F(ChildTest, DiesWhenItsHarnessIsKilled) {
         ASSERT_GE(harness, 0);
         if (harness == 0) {
             ::dup2(pipe[1], STDIN_FILENO);
-            ::execl("/proc/self/exe", "harness", "--gtest_also_run_disabled_tests",
-                    "--gtest_filter=HarnessToBeKilled.*", nullptr);
+            ::execl(HW_BIN_DIR "/harness-to-be-killed", "harness-to-be-killed", nullptr);
             ::_exit(1);
         }
         ::close(pipe[1]);
