@@ -5,6 +5,7 @@
 #include "base/assert.h"
 #include "base/overloaded.h"
 #include "node/controller/state.h"
+#include "wire/control_record.h"
 #include "wire/record_batch.h"
 
 namespace highwater::node {
@@ -37,20 +38,11 @@ wire::Record encode_record(const wire::MetadataRecord& record, std::int64_t wall
 
 /// What a quorum leader writes first in its epoch.
 wire::Record leader_change(BrokerId self, std::int64_t wall_ms) {
-    constexpr std::int16_t kKeyVersion = 0;
-    constexpr std::int16_t kLeaderChangeType = 2;
     wire::LeaderChangeMessage message;
     message.leader_id = self;
     message.voters.push_back({self, {}});
     message.granting_voters.push_back({self, {}});
-    ByteWriter key;
-    key.i16(kKeyVersion);
-    key.i16(kLeaderChangeType);
-    wire::Record record;
-    record.timestamp = wall_ms;
-    record.key = key.take();
-    record.value = wire::encode(message, message.version);
-    return record;
+    return wire::encode_leader_change(message, wall_ms);
 }
 
 Status append(PartitionLog& log, LeaderEpoch epoch, bool control, std::vector<wire::Record> records) {

@@ -43,7 +43,6 @@ void BrokerState::start() {
     std::string bugs;
     for (const BugInfo& bug : config.bugs.list()) {
         bugs += fmt::format("{}{}", bugs.empty() ? "" : ",", bug.name);
-        outbox.warn(fmt::format("BUG {} ({}) is on: {}", bug.id, bug.name, bug.mechanism));
     }
     outbox.event(ServerEvent{ServerStarted{"broker", incarnation, bugs}});
     next_isr_tick = now + config.replica_lag_time_max / 2;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "node/log/partition_metadata.h"
 #include "node/server/broker_state.h"
 #include "node/server/cluster_metadata.h"
 #include "wire/record_batch.h"
@@ -119,19 +120,16 @@ void BrokerState::apply_image() {
 
 /// partition.metadata says whose directory this is; a new one gets it.
 Status BrokerState::claim_directory(const TopicImage& topic, const TopicPartition& name) {
-    const std::string path = name.to_string() + "/partition.metadata";
+    const std::string path = name.to_string() + "/" + kPartitionMetadataFile;
     const auto found = storage.read_file(path);
     if (!found) return tl::make_unexpected(found.error());
-    const std::string expected = fmt::format("version: 0\ntopic_id: {}\n", topic.id.to_string());
-    if (!found->has_value())
-        return storage.replace_file(path, as_bytes_view(expected), Durability::OsDecides);
-    std::string_view text = as_text(**found);
-    if (text.ends_with('\n')) text.remove_suffix(1);
-    if (text == std::string_view(expected).substr(0, expected.size() - 1)) return {};
-    constexpr std::string_view kTopicId = "topic_id: ";
-    const std::size_t at = text.find(kTopicId);
-    return failure(fmt::format("partition.metadata says topic id {}, the cluster says {}",
-                               at == std::string_view::npos ? "nothing" : text.substr(at + kTopicId.size()),
+    if (!found->has_value()) {
+        return storage.replace_file(path, as_bytes_view(format_partition_metadata(topic.id)), Durability::OsDecides);
+    }
+    const auto claimed = parse_partition_metadata(as_text(**found), kPartitionMetadataFile);
+    if (!claimed) return tl::make_unexpected(claimed.error());
+    if (*claimed == topic.id) return {};
+    return failure(fmt::format("partition.metadata says topic id {}, the cluster says {}", claimed->to_string(),
                                topic.id.to_string()));
 }
 
