@@ -48,7 +48,11 @@ private:
         for (const Operation& operation : context_.history.operations) {
             const auto* fault = std::get_if<FaultOp>(&operation.what);
             if (fault == nullptr) continue;
-            if (!fault->kind.empty() && fault->status == "ok") findings_.evidence("fault");
+            const bool ok = !fault->kind.empty() && fault->kind != "heal" && fault->status == "ok";
+            // A fault with an id may have a second operation, for its end.
+            if (ok && (fault->id.empty() || struck_.insert({fault->id, fault->target}).second)) {
+                findings_.evidence("fault");
+            }
             if (fault->id.empty()) continue;
             const Window window{operation.invoked, operation.completed};
             Window& known = windows_.try_emplace(fault->id, window).first->second;
@@ -184,6 +188,8 @@ private:
     std::map<std::int32_t, View> views_;
     std::set<BrokerId> fenced_;
     std::set<BrokerId> shutting_down_;
+    /// Faults counted already, by id and target.
+    std::set<std::pair<std::string, std::string>> struck_;
 };
 
 }  // namespace

@@ -31,6 +31,8 @@ public:
 
     [[nodiscard]] virtual bool running(BrokerId id) const = 0;
     [[nodiscard]] virtual bool paused(BrokerId id) const = 0;
+    /// A fault ended it, or told it to end and it has not been started again.
+    [[nodiscard]] virtual bool ended_by_fault(BrokerId id) const = 0;
     /// Processes that ended although no fault ended them: "broker 2 ended by itself: signal 6 (Aborted)".
     [[nodiscard]] virtual std::vector<std::string> crashes() = 0;
     /// White-box trace files of all incarnations.

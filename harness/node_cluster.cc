@@ -209,6 +209,11 @@ bool NodeCluster::paused(BrokerId id) const {
     return found != nodes_.end() && found->second.paused && running(id);
 }
 
+bool NodeCluster::ended_by_fault(BrokerId id) const {
+    const auto found = nodes_.find(id);
+    return found != nodes_.end() && found->second.end_expected;
+}
+
 std::vector<std::string> NodeCluster::crashes() {
     std::vector<std::string> found;
     for (auto& [id, node] : nodes_) {

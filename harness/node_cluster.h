@@ -37,6 +37,7 @@ public:
     [[nodiscard]] nemesis::Network& network() override { return *network_; }
     [[nodiscard]] bool running(BrokerId id) const override;
     [[nodiscard]] bool paused(BrokerId id) const override;
+    [[nodiscard]] bool ended_by_fault(BrokerId id) const override;
     [[nodiscard]] std::vector<std::string> crashes() override;
     [[nodiscard]] std::vector<std::string> trace_files() const override { return trace_files_; }
 

@@ -19,7 +19,7 @@ Json fault_json(const FaultRecord& record) {
                 {"kind", fault_kind_name(record.kind)},
                 {"asked", record.asked},
                 {"targets", record.targets},
-                {"paths", record.paths},
+                {"paths", record.paths.empty() ? Json::array() : Json(record.paths)},
                 {"planned", record.planned.ns},
                 {"requested", record.requested.ns},
                 {"effective", record.effective.ns},

@@ -27,6 +27,8 @@ namespace {
 constexpr Duration kStartDeadline = seconds(30);
 constexpr Duration kQuiescenceDeadline = seconds(15);
 constexpr Duration kProbeDeadline = seconds(5);
+/// A cut path answers at once, by a reset.
+constexpr Duration kCutProbeDeadline = milliseconds(500);
 constexpr Duration kProbePause = milliseconds(20);
 
 class Run {
@@ -136,9 +138,27 @@ private:
 
     void record_fault(const FaultRecord& record) {
         say(fmt::format("{} {} {} -> {}{}{}", record.id, fault_kind_name(record.kind), record.asked,
-                        record.paths.empty() ? fmt::format("{}", fmt::join(record.targets, ",")) : fmt::format("{}", fmt::join(record.paths, ",")),
-                        record.ok ? "" : " FAILED: ", record.ok ? "" : record.detail));
+                        record.struck(), record.ok ? "" : " FAILED: ", record.ok ? "" : record.detail));
         add_fault_operation(record, record.requested, std::max(record.effective, record.requested));
+        if (record.ok) prove_cut(record);
+    }
+    /// A path that is cut or refused for everything must not answer; the checker doubts the run if it does.
+    void prove_cut(const FaultRecord& record) {
+        if (record.kind != FaultKind::Cut && record.kind != FaultKind::Refuse) return;
+        const bool narrowed = std::any_of(scenario_.faults.begin(), scenario_.faults.end(), [&](const FaultSpec& spec) {
+            return spec.id == record.id && (!spec.api.empty() || spec.part != FramePart::Both);
+        });
+        for (const auto& [source, destination] : record.paths) {
+            if (narrowed || nemesis::AddressPlan::link_port(source, destination) == 0) continue;
+            const Instant asked = monotonic_now();
+            const Status answered = cluster_->network().probe(source, destination, asked + kCutProbeDeadline);
+            Probe probe;
+            probe.ok = answered.has_value();
+            probe.source = source;
+            probe.destination = destination;
+            probe.detail = answered ? "answered" : answered.error().message;
+            add_probe(std::move(probe), asked);
+        }
     }
     void add_fault_operation(const FaultRecord& record, Instant from, Instant to) {
         FaultOp op;
@@ -147,6 +167,10 @@ private:
         op.target = fmt::format("{}", fmt::join(record.targets, ","));
         op.status = record.ok ? "ok" : "fail";
         op.detail = record.detail;
+        op.paths = record.paths;
+        add_fault_operation(std::move(op), from, to);
+    }
+    void add_fault_operation(FaultOp op, Instant from, Instant to) {
         Operation operation;
         operation.invoked = from;
         operation.completed = to;
@@ -166,13 +190,16 @@ private:
         }
         if (scenario_.heal.restart_all) {
             for (const BrokerId id : all_processes()) {
-                if (!cluster_->crashes().empty()) break;
-                if (ended(id)) restart(id);
+                if (cluster_->ended_by_fault(id)) restart(id);
             }
         }
         const Instant healed = monotonic_now();
         phases_.healed = healed;
         record_windows(healed);
+        FaultOp all_back;
+        all_back.kind = "heal";
+        all_back.status = "ok";
+        add_fault_operation(std::move(all_back), healed, healed);
         say("healed: every rule away, every process running");
         prove_paths(healed);
         prove_progress(healed);
@@ -183,15 +210,6 @@ private:
         const std::vector<BrokerId> brokers = cluster_->brokers();
         ids.insert(ids.end(), brokers.begin(), brokers.end());
         return ids;
-    }
-    /// Ended by a fault, or on its way to the end it was told to.
-    [[nodiscard]] bool ended(BrokerId id) const {
-        if (!cluster_->running(id)) return true;
-        for (const FaultRecord& record : executor_->records()) {
-            const bool struck = std::find(record.targets.begin(), record.targets.end(), id) != record.targets.end();
-            if (record.kind == FaultKind::Terminate && struck) return true;
-        }
-        return false;
     }
     void restart(BrokerId id) {
         const auto effect = cluster_->restart(id);
@@ -206,15 +224,21 @@ private:
     /// A second operation of each fault's id, from its end: the window in which it was in force.
     void record_windows(Instant healed) {
         for (const FaultRecord& record : executor_->records()) {
-            if (!record.ok || record.kind == FaultKind::Kill || record.kind == FaultKind::Resume) continue;
+            const bool momentary = record.kind == FaultKind::Kill || record.kind == FaultKind::Resume || record.kind == FaultKind::Release;
+            if (!record.ok || momentary) continue;
             const Instant end = record.undone ? *record.undone : std::min(record.completed.value_or(healed), healed);
-            add_fault_operation(record, end, end);
+            FaultRecord over = record;
+            over.paths.clear();  // only the window's end: the path is struck once
+            add_fault_operation(over, end, end);
         }
     }
 
     void prove_paths(Instant healed) {
         const auto& network = cluster_->network();
-        std::vector<std::pair<BrokerId, BrokerId>> paths = executor_->faulted_paths();
+        std::vector<std::pair<BrokerId, BrokerId>> paths;
+        for (const FaultRecord& record : executor_->records()) {
+            paths.insert(paths.end(), record.paths.begin(), record.paths.end());
+        }
         std::sort(paths.begin(), paths.end());
         paths.erase(std::unique(paths.begin(), paths.end()), paths.end());
         for (const auto& [source, destination] : paths) {
@@ -263,8 +287,12 @@ private:
         Probe probe;
         probe.ok = ok;
         probe.detail = std::move(detail);
+        add_probe(std::move(probe), monotonic_now());
+    }
+    void add_probe(Probe probe, Instant asked) {
         Operation operation;
-        operation.invoked = operation.completed = monotonic_now();
+        operation.invoked = asked;
+        operation.completed = monotonic_now();
         operation.what = std::move(probe);
         recorder_.record("nemesis", std::move(operation));
     }

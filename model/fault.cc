@@ -78,6 +78,15 @@ Result<Role> parse_role(std::string_view text) {
                     text));
 }
 
+std::string FaultRecord::struck() const {
+    std::string text;
+    const auto add = [&text](const std::string& one) { text += (text.empty() ? "" : ",") + one; };
+    for (const auto& [source, destination] : paths) add(fmt::format("{}->{}", source, destination));
+    if (!paths.empty()) return text;
+    for (const BrokerId target : targets) add(std::to_string(target));
+    return text;
+}
+
 Result<PathSpec> parse_path(std::string_view text) {
     const std::size_t arrow = text.find("->");
     if (arrow == std::string_view::npos) return failure(fmt::format("path '{}' has no '->'", text));

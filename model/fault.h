@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/ids.h"
@@ -96,7 +97,8 @@ struct FaultRecord {
     FaultKind kind = FaultKind::Pause;
     std::string asked;               // role or path as written
     std::vector<BrokerId> targets;   // resolved processes
-    std::vector<std::string> paths;  // resolved paths "1->2"
+    /// Path faults: (source, destination) of the traffic struck.
+    std::vector<std::pair<BrokerId, BrokerId>> paths;
     Instant planned;
     Instant requested;
     Instant effective;  // confirmed
@@ -104,6 +106,9 @@ struct FaultRecord {
     std::optional<Instant> undone;
     bool ok = false;
     std::string detail;
+
+    /// Whom it struck: "2,3", or "1->2,1->3".
+    [[nodiscard]] std::string struck() const;
 };
 
 }  // namespace highwater

@@ -106,7 +106,7 @@ void Executor::strike(const FaultSpec& fault, Progress& progress) {
     } else if (acts_on_path(fault.kind)) {
         strike_paths(fault, progress, record);
     } else {
-        strike_processes(fault, progress, record);
+        strike_processes(fault, record);
     }
     const bool resolved = fault.kind == FaultKind::Release || !record.targets.empty();
     records_.push_back(record);
@@ -139,8 +139,7 @@ FaultEffect Executor::act(FaultKind kind, BrokerId id) {
     HW_ASSERT(false, "{} is no process fault", fault_kind_name(kind));
 }
 
-void Executor::strike_processes(const FaultSpec& fault, Progress& progress, FaultRecord& record) {
-    (void)progress;
+void Executor::strike_processes(const FaultSpec& fault, FaultRecord& record) {
     record.targets = resolve(*fault.target);
     record.ok = true;
     for (const BrokerId id : record.targets) {
@@ -169,8 +168,7 @@ void Executor::strike_paths(const FaultSpec& fault, Progress& progress, FaultRec
             rule.part = fault.part;
             const FaultEffect effect = target_.add_rule(rule);
             progress.rules.push_back(rule.id);
-            faulted_paths_.emplace_back(source, destination);
-            record.paths.push_back(fmt::format("{}->{}", source, destination));
+            record.paths.emplace_back(source, destination);
             record.effective = std::max(record.effective, effect.effective);
             record.ok = record.ok && effect.ok;
             if (!effect.detail.empty()) record.detail = effect.detail;

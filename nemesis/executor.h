@@ -44,8 +44,6 @@ public:
     [[nodiscard]] const std::vector<Doubt>& doubts() const { return doubts_; }
     /// For ClusterFacts::targets_of.
     [[nodiscard]] std::optional<std::vector<BrokerId>> targets_of(const std::string& fault_id) const;
-    /// Paths that a fault acted on, as (source, destination) of the traffic.
-    [[nodiscard]] const std::vector<std::pair<BrokerId, BrokerId>>& faulted_paths() const { return faulted_paths_; }
 
 private:
     enum class Stage : std::uint8_t { Waiting, Active, Done, Failed };
@@ -63,7 +61,7 @@ private:
     [[nodiscard]] std::optional<Instant> due_time(const FaultSpec& fault, Instant started) const;
     void advance(const FaultSpec& fault, Progress& progress, Instant started);
     void strike(const FaultSpec& fault, Progress& progress);
-    void strike_processes(const FaultSpec& fault, Progress& progress, FaultRecord& record);
+    void strike_processes(const FaultSpec& fault, FaultRecord& record);
     void strike_paths(const FaultSpec& fault, Progress& progress, FaultRecord& record);
     void release(const FaultSpec& fault, FaultRecord& record);
     void undo(const FaultSpec& fault, Progress& progress);
@@ -81,7 +79,6 @@ private:
     std::map<std::string, Progress> progress_;
     std::vector<FaultRecord> records_;
     std::vector<Doubt> doubts_;
-    std::vector<std::pair<BrokerId, BrokerId>> faulted_paths_;
     bool stop_ = false;
 };
 

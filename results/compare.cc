@@ -33,15 +33,25 @@ std::int64_t verdicts(const ComparedSide& side, VerdictKind kind) {
                          [kind](const RunResult& run) { return run.verdict.kind == kind; });
 }
 
+/// What [compare.expect] may speak of: counts are summed over a side's runs, times are medians.
+constexpr std::pair<std::string_view, Count> kCounts[] = {
+    {"acked", &Measures::acked},
+    {"lost_committed", &Measures::lost_committed},
+    {"read_then_lost", &Measures::read_then_lost},
+    {"lost_weak", &Measures::lost_weak},
+    {"dirty_reads", &Measures::dirty_reads},
+    {"rejected", &Measures::rejected}};
+constexpr std::pair<std::string_view, Time> kTimes[] = {
+    {"unavailable_ms", &Measures::unavailable_ms}, {"recovery_ms", &Measures::recovery_ms}};
+
+/// nullopt: a time that no run of this side had.
 std::optional<std::int64_t> counter(const ComparedSide& side, const std::string& name) {
-    if (name == "acked") return sum(side, &Measures::acked);
-    if (name == "lost_committed") return sum(side, &Measures::lost_committed);
-    if (name == "read_then_lost") return sum(side, &Measures::read_then_lost);
-    if (name == "lost_weak") return sum(side, &Measures::lost_weak);
-    if (name == "dirty_reads") return sum(side, &Measures::dirty_reads);
-    if (name == "rejected") return sum(side, &Measures::rejected);
-    if (name == "unavailable_ms") return median(side, &Measures::unavailable_ms);
-    if (name == "recovery_ms") return median(side, &Measures::recovery_ms);
+    for (const auto& [known, count] : kCounts) {
+        if (known == name) return sum(side, count);
+    }
+    for (const auto& [known, time] : kTimes) {
+        if (known == name) return median(side, time);
+    }
     return std::nullopt;
 }
 
@@ -115,6 +125,22 @@ const Anomaly* first_loss(const ComparedSide& side) {
 }
 
 }  // namespace
+
+Status check_counters(const Scenario& scenario) {
+    for (const auto& [side, expectation] : scenario.compare_expect) {
+        const auto is_it = [&expected = expectation.counter](const auto& entry) { return entry.first == expected; };
+        if (std::any_of(std::begin(kCounts), std::end(kCounts), is_it) ||
+            std::any_of(std::begin(kTimes), std::end(kTimes), is_it)) {
+            continue;
+        }
+        std::string known;
+        for (const auto& entry : kCounts) known += (known.empty() ? "" : ", ") + std::string(entry.first);
+        for (const auto& entry : kTimes) known += ", " + std::string(entry.first);
+        return failure(fmt::format("scenario {}: compare.expect \"{}\": no counter is called {} (known: {})",
+                                   scenario.name, side, expectation.counter, known));
+    }
+    return {};
+}
 
 Comparison compare(const Scenario& scenario, const std::string& param, std::vector<ComparedSide> sides) {
     Comparison comparison;

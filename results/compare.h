@@ -31,6 +31,8 @@ struct Comparison {
     std::vector<std::string> reasons;
 };
 
+/// Errors: an expectation about a counter that does not exist. To be asked before the first run.
+Status check_counters(const Scenario& scenario);
 /// Judges the expectations of [compare.expect] whose "key=value" is `param`=side; decides the verdict.
 Comparison compare(const Scenario& scenario, const std::string& param, std::vector<ComparedSide> sides);
 

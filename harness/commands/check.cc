@@ -32,12 +32,23 @@ void add_run_reasons(const std::filesystem::path& file, checker::CheckInput& inp
 }
 
 /// What the files of a run say about it beside its history.
-void add_run_facts(const std::filesystem::path& file, results::RunResult& result) {
+void add_run_facts(const std::filesystem::path& file, results::RunResult& result, results::Phases& phases) {
     std::ifstream in(file);
     const nlohmann::json run = nlohmann::json::parse(in, nullptr, false);
     if (!run.is_object()) return;
     if (const auto sut = run.find("sut"); sut != run.end() && sut->is_string()) result.sut = *sut;
     if (const auto seed = run.find("seed"); seed != run.end() && seed->is_number_unsigned()) result.seed = *seed;
+    const auto time = [&run](const char* key, std::optional<Instant>& into) {
+        if (const auto at = run.find(key); at != run.end() && at->is_number_integer()) into = Instant{at->get<std::int64_t>()};
+    };
+    time("first_fault", phases.first_fault);
+    time("healed", phases.healed);
+    time("recovered", phases.recovered);
+    if (const auto found = run.find("findings"); found != run.end() && found->is_array()) {
+        for (const auto& finding : *found) {
+            if (finding.is_string()) result.findings.push_back(finding);
+        }
+    }
 }
 
 }  // namespace
@@ -60,14 +71,15 @@ int check_command(const CheckArguments& arguments, const CommonOptions& common) 
     result.scenario = history->meta.case_name;
     result.sut = history->meta.broker;
     result.run_dir = directory ? fs::absolute(given).string() : "";
-    if (directory) add_run_facts(given / "run.json", result);
+    results::Phases phases;
+    if (directory) add_run_facts(given / "run.json", result, phases);
     checker::CheckInput input{*history, trace ? &*trace : nullptr, {}, {}};
     if (directory) add_run_reasons(given / "verdict.json", input);
     result.verdict = checker::check(input);
     if (const auto scenario = load_scenario((given / "scenario.json").string(), {}); directory && scenario) {
         checker::expect_evidence(result.verdict, scenario->expect.sometimes, scenario->expect.never);
     }
-    result.measures = results::measure(*history, result.verdict, {});
+    result.measures = results::measure(*history, result.verdict, phases);
     for (const std::string& warning : history->warnings) fmt::print(stderr, "warning: {}\n", warning);
     fmt::print(common.json ? stderr : stdout, "{}", results::run_result_to_text(result));
     if (common.json) fmt::print("{}\n", results::run_result_to_json(result));

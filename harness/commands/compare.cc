@@ -47,6 +47,9 @@ int compare_command(const CompareArguments& arguments, const CommonOptions& comm
     for (const std::string& value : param->values) {
         auto scenario = load_named_scenario(arguments.run, {{param->key, value}});
         if (!scenario) return report_error(scenario.error().message, kExitUsage);
+        if (const Status known = results::check_counters(*scenario); !known) {
+            return report_error(known.error().message, kExitUsage);
+        }
         scenarios.push_back(std::move(*scenario));
     }
     std::vector<results::ComparedSide> sides;

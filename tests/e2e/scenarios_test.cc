@@ -104,6 +104,20 @@ TEST(Scenario, SlowFollower) {
     EXPECT_FALSE(run.json["evidence"].contains("isr-shrunk@slow"));
 }
 
+TEST(Scenario, CutPathDoesNotAnswerUntilItIsMended) {
+    Bundled run;
+    run.ended = run_scenario(run.dir, std::string(HW_TEST_DATA) + "/cut-follower.toml");
+    run.json = run.ended.json();
+    ASSERT_EQ(run.json["verdict"], "valid") << run.ended.out << run.ended.err;
+    int silent = 0;
+    const std::string run_dir = run.json["run_dir"];
+    for (const std::string& line : lines_of(read_text(run_dir + "/history.jsonl"))) {
+        const Json operation = Json::parse(line);
+        if (operation.value("op", "") == "probe" && operation.contains("src") && !operation.value("ok", true)) ++silent;
+    }
+    EXPECT_EQ(silent, 1) << "the cut was probed, and nothing answered";
+}
+
 TEST(Scenario, ListNamesAllOfThem) {
     const TempDir dir;
     const Ended ended = highwater(dir, {"list", "--json"});

@@ -39,6 +39,15 @@ const Scenario& on_and_off() {
     return scenario;
 }
 
+TEST(Compare, CounterThatDoesNotExistIsRefused) {
+    EXPECT_TRUE(check_counters(on_and_off()).has_value());
+    const Status misspelt = check_counters(expecting({{"k=true", "lost_comitted >= 1"}}));
+    ASSERT_FALSE(misspelt.has_value());
+    EXPECT_TRUE(misspelt.error().message.starts_with(
+        "scenario s: compare.expect \"k=true\": no counter is called lost_comitted (known: acked, lost_committed, "))
+        << misspelt.error().message;
+}
+
 TEST(Compare, BothExpectationsMet) {
     const Comparison comparison = compare(
         on_and_off(), "k", {{"true", {run(VerdictKind::Valid, 3)}}, {"false", {run(VerdictKind::Valid, 0)}}});
