@@ -32,17 +32,16 @@ TEST_P(SimSeeds, KeepTheInvariants) {
 
 INSTANTIATE_TEST_SUITE_P(TwentyEach, SimSeeds, testing::Range<std::uint64_t>(0, 10));
 
-/// HIGHWATER_SIM_SEED=N: that seed with every event on stderr. HIGHWATER_SIM_SEEDS=A-B: a longer search.
+/// HIGHWATER_SIM_SEED=N: that seed with every event on stderr. HIGHWATER_SIM_SEEDS=A-B: a longer search. Without them
+/// both forms run a little, so that they are known to work.
 TEST(Sim, OneSeed) {
     const char* const seed = std::getenv("HIGHWATER_SIM_SEED");
-    if (seed == nullptr) GTEST_SKIP() << "HIGHWATER_SIM_SEED is not set";
-    EXPECT_EQ(run_seed(std::stoull(seed), true).failure, "");
+    EXPECT_EQ(run_seed(seed == nullptr ? 1 : std::stoull(seed), seed != nullptr).failure, "");
 }
 
 TEST(Sim, ManySeeds) {
     const char* const range = std::getenv("HIGHWATER_SIM_SEEDS");
-    if (range == nullptr) GTEST_SKIP() << "HIGHWATER_SIM_SEEDS is not set";
-    const std::string text = range;
+    const std::string text = range == nullptr ? "200-204" : range;
     const std::uint64_t last = std::stoull(text.substr(text.find('-') + 1));
     Cluster::Counts counts;
     Duration simulated{0};
