@@ -1,4 +1,5 @@
-// HW_ASSERT: invariants that hold in every build; a broken one prints expression, values and place, then traps.
+// HW_ASSERT: invariants that hold in every build; a broken one prints expression, values and place, then
+// traps.
 #pragma once
 
 #include <fmt/format.h>
@@ -14,9 +15,9 @@ namespace highwater {
 
 }  // namespace highwater
 
-#define HW_ASSERT(condition, ...)                                                       \
-    do {                                                                                \
-        if (!(condition)) [[unlikely]] {                                                \
-            ::highwater::assertion_failed(#condition, ::fmt::format("" __VA_ARGS__));   \
-        }                                                                               \
+#define HW_ASSERT(condition, ...)                                                     \
+    do {                                                                              \
+        if (!(condition)) [[unlikely]] {                                              \
+            ::highwater::assertion_failed(#condition, ::fmt::format("" __VA_ARGS__)); \
+        }                                                                             \
     } while (false)

@@ -1,4 +1,5 @@
-// Byte strings and the bounds-checked big-endian reader and writer that every Kafka format is read and written with.
+// Byte strings and the bounds-checked big-endian reader and writer that every Kafka format is read and
+// written with.
 #pragma once
 
 #include <array>
@@ -65,8 +66,8 @@ private:
     Bytes bytes_;
 };
 
-/// Reads big-endian numbers and varints. The first read past the end, or malformed varint, sets `failed()`; from then
-/// on every read returns zero, so a decoder checks once at the end.
+/// Reads big-endian numbers and varints. The first read past the end, or malformed varint, sets `failed()`;
+/// from then on every read returns zero, so a decoder checks once at the end.
 class ByteReader {
 public:
     explicit ByteReader(BytesView bytes) : bytes_(bytes) {}

@@ -5,7 +5,8 @@
 
 namespace highwater {
 
-/// node.id of a broker or controller. Brokers 1-99, controllers 100-119 in our address plan. -1: none / a consumer.
+/// node.id of a broker or controller. Brokers 1-99, controllers 100-119 in our address plan. -1: none / a
+/// consumer.
 using BrokerId = std::int32_t;
 /// Position of a record in a partition, from 0. -1: unknown.
 using Offset = std::int64_t;
@@ -13,7 +14,8 @@ using Offset = std::int64_t;
 using LeaderEpoch = std::int32_t;
 /// Version of a partition's registration at the controller, +1 at every change, from 0.
 using PartitionEpoch = std::int32_t;
-/// Number of a broker's registration: the metadata offset of its RegisterBroker record. -1: unknown, skips checks.
+/// Number of a broker's registration: the metadata offset of its RegisterBroker record. -1: unknown, skips
+/// checks.
 using BrokerEpoch = std::int64_t;
 using ProducerId = std::int64_t;
 

@@ -1,4 +1,5 @@
-// Result<T>: expected errors are values. Broken invariants are HW_ASSERT; exceptions stay at the edges (asio, JSON).
+// Result<T>: expected errors are values. Broken invariants are HW_ASSERT; exceptions stay at the edges (asio,
+// JSON).
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// The only source of randomness: xoshiro256** seeded by splitmix64. Same seed, same sequence, on every machine
-// (std's distributions differ between libraries, so none is used).
+// The only source of randomness: xoshiro256** seeded by splitmix64. Same seed, same sequence, on every
+// machine (std's distributions differ between libraries, so none is used).
 #pragma once
 
 #include <array>

@@ -71,8 +71,10 @@ public:
             bool alone = true;
             for (const std::size_t op : views) {
                 const Operation& operation = context_.operation(op);
-                if (operation.completed < append.invoked) view = &std::get<Observe>(operation.what);
-                else if (operation.invoked <= append.completed) alone = false;
+                if (operation.completed < append.invoked)
+                    view = &std::get<Observe>(operation.what);
+                else if (operation.invoked <= append.completed)
+                    alone = false;
             }
             if (view == nullptr || !alone || !below(*view)) continue;
             if (!findings_.count("acked-below-min-isr", false)) continue;
@@ -149,8 +151,10 @@ private:
 void check_min_isr(const Context& context, Findings& findings) {
     for (const auto& [number, partition] : context.partitions) {
         MinIsr rule(context, findings, number);
-        if (context.traced) rule.check_trace();
-        else rule.check_windows(partition);
+        if (context.traced)
+            rule.check_trace();
+        else
+            rule.check_windows(partition);
     }
 }
 

@@ -92,9 +92,15 @@ private:
     void count_event(const TraceEvent& line) {
         const bool counts = line.at >= context_.start && line.at <= context_.end;
         switch (line.kind) {
-            case TraceKind::Partition: changed(line, counts); return;
-            case TraceKind::Fence: fence(line, counts); return;
-            case TraceKind::Unfence: fenced_.erase(line.broker); return;
+            case TraceKind::Partition:
+                changed(line, counts);
+                return;
+            case TraceKind::Fence:
+                fence(line, counts);
+                return;
+            case TraceKind::Unfence:
+                fenced_.erase(line.broker);
+                return;
             case TraceKind::ShuttingDown:
                 shutting_down_.insert(line.broker);
                 if (counts) event("controlled-shutdown", line.at);
@@ -121,7 +127,8 @@ private:
             case TraceKind::Ack:
             case TraceKind::Serve:
             case TraceKind::Checkpoint:
-            case TraceKind::Register: return;
+            case TraceKind::Register:
+                return;
         }
     }
 
@@ -133,7 +140,8 @@ private:
         event("fenced", line.at);
         if (line.text == "session-timeout") event("session-timeout", line.at);
         // A broker that leads nothing is released in the same decision, without a line for the beginning.
-        if (line.text == "controlled-shutdown" && !shutting_down_.erase(line.broker)) event("controlled-shutdown", line.at);
+        if (line.text == "controlled-shutdown" && !shutting_down_.erase(line.broker))
+            event("controlled-shutdown", line.at);
     }
 
     void changed(const TraceEvent& line, bool counts) {
@@ -142,7 +150,8 @@ private:
         next.isr = line.isr;
         // The controller writes the partition's change before the fence that caused it, as Kafka does.
         if (line.text == "fenced" || line.unclean) {
-            if (const auto known = views_.find(line.partition); known != views_.end() && known->second.leader) {
+            if (const auto known = views_.find(line.partition);
+                known != views_.end() && known->second.leader) {
                 fenced_.insert(*known->second.leader);
             }
         }

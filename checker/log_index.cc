@@ -171,8 +171,10 @@ private:
             for (const ReadRecord& record : poll.records) read.from = std::min(read.from, record.offset);
         }
         read.end = std::max(read.end, read.from);
-        if (!poll.records.empty()) position = poll.records.back().offset + 1;
-        else if (poll.from != kUnknownOffset) position = poll.from;
+        if (!poll.records.empty())
+            position = poll.records.back().offset + 1;
+        else if (poll.from != kUnknownOffset)
+            position = poll.from;
         into.log_start_ = std::max(into.log_start_, poll.log_start);
         into.reads_.push_back(read);
     }
@@ -188,8 +190,10 @@ private:
             for (auto& [key, position] : positions_) {
                 if (key.first != client) continue;
                 // What is kept over a re-assignment keeps its position, unless it is told one.
-                if (!concerned(key.second)) position = kUnknownOffset;
-                else if (change.position != kUnknownOffset) position = change.position;
+                if (!concerned(key.second))
+                    position = kUnknownOffset;
+                else if (change.position != kUnknownOffset)
+                    position = change.position;
             }
             return;
         }

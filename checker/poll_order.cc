@@ -31,7 +31,8 @@ private:
         }
         for (const ReadRecord& record : read.poll->records) {
             if (expected != kUnknownOffset) {
-                if (record.offset < expected) nonmonotonic(read, expected, record.offset);
+                if (record.offset < expected)
+                    nonmonotonic(read, expected, record.offset);
                 else if (const Place* skipped = known_between(expected, record.offset))
                     skip(read, *skipped, record.offset);
             }

@@ -50,8 +50,10 @@ void check_vacuous(const Context& context, Findings& findings) {
             appended = appended || (place.seen() && !partition.appends_of(place.value).empty());
         }
     }
-    if (!appended) findings.reason("vacuous", "no append was acknowledged or proven by a read");
-    else if (!read) findings.reason("vacuous", "no record was read");
+    if (!appended)
+        findings.reason("vacuous", "no append was acknowledged or proven by a read");
+    else if (!read)
+        findings.reason("vacuous", "no record was read");
 }
 
 void check_final_reads(const Context& context, Findings& findings) {

@@ -15,7 +15,8 @@ namespace highwater::harness {
 
 class Cluster : public nemesis::FaultTarget {
 public:
-    /// Every process runs and every broker is unfenced; the topic exists with a full ISR and its first leader.
+    /// Every process runs and every broker is unfenced; the topic exists with a full ISR and its first
+    /// leader.
     virtual Status start(Instant deadline) = 0;
     /// Everything ends now, whatever its state.
     virtual void stop() = 0;
@@ -25,7 +26,8 @@ public:
     /// Never faulted: for the observer and final reads.
     [[nodiscard]] virtual workloads::SocketAddress direct_address(BrokerId broker) const = 0;
     /// As workload client number `client` (from 0) reaches each broker: through its relays.
-    [[nodiscard]] virtual std::map<BrokerId, workloads::SocketAddress> client_addresses(std::int32_t client) const = 0;
+    [[nodiscard]] virtual std::map<BrokerId, workloads::SocketAddress> client_addresses(
+        std::int32_t client) const = 0;
     [[nodiscard]] virtual std::vector<BrokerId> client_ids() const = 0;
     [[nodiscard]] virtual nemesis::Network& network() = 0;
 

@@ -31,8 +31,8 @@ std::optional<Ends> look(const Cluster& cluster, const Observer& observer, Insta
     return ends;
 }
 
-void read_all(const std::string& reader, workloads::BrokerClient& client, const std::string& topic, std::int32_t partition,
-              BrokerId broker, bool follower, workloads::Recorder& recorder) {
+void read_all(const std::string& reader, workloads::BrokerClient& client, const std::string& topic,
+              std::int32_t partition, BrokerId broker, bool follower, workloads::Recorder& recorder) {
     Offset position = 0;
     while (true) {
         Operation operation;
@@ -67,7 +67,8 @@ void read_all(const std::string& reader, workloads::BrokerClient& client, const 
 
 }  // namespace
 
-bool wait_for_quiescence(const Cluster& cluster, const Scenario&, const Observer& observer, Instant deadline) {
+bool wait_for_quiescence(const Cluster& cluster, const Scenario&, const Observer& observer,
+                         Instant deadline) {
     std::optional<Ends> before;
     Instant since = monotonic_now();
     return observer.wait_for(

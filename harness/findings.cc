@@ -17,8 +17,10 @@ std::string setting(const Scenario& scenario, const std::string& key, const char
 const FaultRecord* fault_behind(const std::vector<FaultRecord>& faults, BrokerId broker, Instant at) {
     const FaultRecord* last = nullptr;
     for (const FaultRecord& fault : faults) {
-        const bool struck = std::find(fault.targets.begin(), fault.targets.end(), broker) != fault.targets.end();
-        if (struck && fault.ok && fault.effective <= at && fault.kind != FaultKind::Resume && fault.kind != FaultKind::Release) {
+        const bool struck =
+            std::find(fault.targets.begin(), fault.targets.end(), broker) != fault.targets.end();
+        if (struck && fault.ok && fault.effective <= at && fault.kind != FaultKind::Resume &&
+            fault.kind != FaultKind::Release) {
             last = &fault;
         }
     }
@@ -31,12 +33,14 @@ const TraceEvent* fence_of(const Trace& trace, BrokerId broker, Instant at) {
     const TraceEvent* found = nullptr;
     for (const TraceEvent& event : trace.events) {
         if (event.at > at) break;
-        if (event.kind == TraceKind::Fence && event.broker == broker && at - event.at < kSameDecision) found = &event;
+        if (event.kind == TraceKind::Fence && event.broker == broker && at - event.at < kSameDecision)
+            found = &event;
     }
     return found;
 }
 
-std::string cause_of(const Trace& trace, const TraceEvent& change, BrokerId broker, const Scenario& scenario) {
+std::string cause_of(const Trace& trace, const TraceEvent& change, BrokerId broker,
+                     const Scenario& scenario) {
     if (change.text == "alter-partition") {
         return fmt::format("the leader found it lagging: replica.lag.time.max.ms = {}",
                            setting(scenario, "replica.lag.time.max.ms", "30000"));
@@ -44,15 +48,17 @@ std::string cause_of(const Trace& trace, const TraceEvent& change, BrokerId brok
     if (change.text == "shutdown") return "its controlled shutdown: no timer";
     const TraceEvent* fence = fence_of(trace, broker, change.at);
     if (fence != nullptr && fence->text == "session-timeout") {
-        return fmt::format("the controller fenced it after {:.2f} s of silence: broker.session.timeout.ms = {}",
-                           to_seconds(fence->silent), setting(scenario, "broker.session.timeout.ms", "9000"));
+        return fmt::format(
+            "the controller fenced it after {:.2f} s of silence: broker.session.timeout.ms = {}",
+            to_seconds(fence->silent), setting(scenario, "broker.session.timeout.ms", "9000"));
     }
     return fmt::format("the controller ({})", change.text);
 }
 
 }  // namespace
 
-std::vector<std::string> shrink_findings(const Trace& trace, const std::vector<FaultRecord>& faults, const Scenario& scenario) {
+std::vector<std::string> shrink_findings(const Trace& trace, const std::vector<FaultRecord>& faults,
+                                         const Scenario& scenario) {
     std::vector<std::string> findings;
     std::vector<BrokerId> isr;
     std::vector<BrokerId> fenced;
@@ -64,12 +70,14 @@ std::vector<std::string> shrink_findings(const Trace& trace, const std::vector<F
             const FaultRecord* fault = fault_behind(faults, broker, event.at);
             if (fault == nullptr) continue;
             findings.push_back(fmt::format("broker {} left the ISR {:.2f} s after '{}' ({}): {}", broker,
-                                           to_seconds(event.at - fault->effective), fault->id, fault_kind_name(fault->kind),
+                                           to_seconds(event.at - fault->effective), fault->id,
+                                           fault_kind_name(fault->kind),
                                            cause_of(trace, event, broker, scenario)));
         }
         isr = event.isr;
     }
-    if (!findings.empty() && fenced.empty()) findings.push_back("the controller fenced nobody during the whole run (its trace)");
+    if (!findings.empty() && fenced.empty())
+        findings.push_back("the controller fenced nobody during the whole run (its trace)");
     return findings;
 }
 

@@ -11,6 +11,7 @@
 namespace highwater::harness {
 
 /// One sentence for each shrink of partition 0's ISR during the run, in order.
-std::vector<std::string> shrink_findings(const Trace& trace, const std::vector<FaultRecord>& faults, const Scenario& scenario);
+std::vector<std::string> shrink_findings(const Trace& trace, const std::vector<FaultRecord>& faults,
+                                         const Scenario& scenario);
 
 }  // namespace highwater::harness

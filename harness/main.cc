@@ -14,7 +14,7 @@ std::atomic<bool> g_interrupted{false};
 void interrupt(int) { g_interrupted.store(true); }
 
 void watch_signals() {
-    struct sigaction action {};
+    struct sigaction action{};
     action.sa_handler = interrupt;
     sigaction(SIGINT, &action, nullptr);
     sigaction(SIGTERM, &action, nullptr);
@@ -22,11 +22,15 @@ void watch_signals() {
 }
 
 void add_run_options(CLI::App& command, highwater::harness::RunArguments& arguments) {
-    command.add_option("scenario", arguments.scenario, "name of a scenario, or the path of a .toml or .json file")->required();
+    command
+        .add_option("scenario", arguments.scenario,
+                    "name of a scenario, or the path of a .toml or .json file")
+        ->required();
     command.add_option("--sut", arguments.sut, "system under test: node");
     command.add_option("--seed", arguments.seed, "everything random comes from it");
     command.add_option("--set", arguments.settings, "key=value: overrides a key of the scenario");
-    command.add_option("--bug", arguments.bugs, "deliberate bugs of the node, by name or id, comma separated");
+    command.add_option("--bug", arguments.bugs,
+                       "deliberate bugs of the node, by name or id, comma separated");
     command.add_option("--out", arguments.out, "directory that holds the run directories");
 }
 
@@ -45,10 +49,12 @@ int main(int argc, char** argv) {
     CheckArguments check;
     CLI::App* run_app = app.add_subcommand("run", "one experiment: launch, break, record, check");
     add_run_options(*run_app, run);
-    CLI::App* compare_app = app.add_subcommand("compare", "the same experiment under several values of one key, side by side");
+    CLI::App* compare_app =
+        app.add_subcommand("compare", "the same experiment under several values of one key, side by side");
     add_run_options(*compare_app, compare.run);
     compare_app->add_option("--param", compare.param, "key=value,value…")->required();
-    compare_app->add_option("--runs", compare.runs, "runs of each side, with successive seeds")->check(CLI::Range(1, 1000));
+    compare_app->add_option("--runs", compare.runs, "runs of each side, with successive seeds")
+        ->check(CLI::Range(1, 1000));
     CLI::App* check_app = app.add_subcommand("check", "judge a history file or a run directory (again)");
     check_app->add_option("path", check.path, "history.jsonl, or a run directory")->required();
     CLI::App* list_app = app.add_subcommand("list", "the scenarios that came with the program");

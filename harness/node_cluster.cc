@@ -32,14 +32,17 @@ void look_again() { std::this_thread::sleep_for(kLook); }
 NodeCluster::NodeCluster(const Scenario& scenario, NodeClusterOptions options)
     : scenario_(scenario), options_(std::move(options)) {
     for (BrokerId id = 1; id <= scenario.cluster.brokers; ++id) members_.brokers.push_back(id);
-    for (std::int32_t i = 0; i < scenario.cluster.controllers; ++i) members_.controllers.push_back(nemesis::kFirstController + i);
+    for (std::int32_t i = 0; i < scenario.cluster.controllers; ++i)
+        members_.controllers.push_back(nemesis::kFirstController + i);
     for (std::int32_t i = 0; i < options_.clients; ++i) members_.clients.push_back(nemesis::kFirstClient + i);
     cluster_id_ = Rng(options_.seed).uuid().to_string();
 }
 
 NodeCluster::~NodeCluster() { stop(); }
 
-std::string NodeCluster::node_dir(BrokerId id) const { return fmt::format("{}/nodes/{}", options_.run_dir, id); }
+std::string NodeCluster::node_dir(BrokerId id) const {
+    return fmt::format("{}/nodes/{}", options_.run_dir, id);
+}
 
 workloads::SocketAddress NodeCluster::direct_address(BrokerId broker) const {
     return {slot_->plan().real_address(broker), nemesis::kDirectPort};
@@ -61,15 +64,19 @@ std::string NodeCluster::properties(BrokerId id, std::int32_t incarnation) const
     const BrokerId controller = members_.controllers.front();
     std::string text = fmt::format(
         "node.id={}\ncontroller.quorum.voters={}@{}:{}\ncontroller.listener.names=CONTROLLER\n"
-        "listener.security.protocol.map=INTERNAL:PLAINTEXT,CLIENT:PLAINTEXT,DIRECT:PLAINTEXT,CONTROLLER:PLAINTEXT\n"
-        "log.dirs={}/data\nhighwater.cluster.id={}\nhighwater.hosts.file={}/hosts\nhighwater.trace.file={}/trace-{}.jsonl\n"
+        "listener.security.protocol.map=INTERNAL:PLAINTEXT,CLIENT:PLAINTEXT,DIRECT:PLAINTEXT,CONTROLLER:"
+        "PLAINTEXT\n"
+        "log.dirs={}/data\nhighwater.cluster.id={}\nhighwater.hosts.file={}/hosts\nhighwater.trace.file={}/"
+        "trace-{}.jsonl\n"
         "highwater.incarnation={}\n",
-        id, controller, nemesis::AddressPlan::name(controller), nemesis::kControllerPort, node_dir(id), cluster_id_,
-        node_dir(id), node_dir(id), incarnation, incarnation);
+        id, controller, nemesis::AddressPlan::name(controller), nemesis::kControllerPort, node_dir(id),
+        cluster_id_, node_dir(id), node_dir(id), incarnation, incarnation);
     if (!options_.bugs.empty()) text += fmt::format("highwater.bugs={}\n", options_.bugs);
     if (nemesis::is_controller(id)) {
-        text += fmt::format("process.roles=controller\nlisteners=CONTROLLER://{0}:{1}\nadvertised.listeners=CONTROLLER://{2}:{1}\n",
-                            real, nemesis::kControllerPort, name);
+        text += fmt::format(
+            "process.roles=controller\nlisteners=CONTROLLER://{0}:{1}\nadvertised.listeners=CONTROLLER://"
+            "{2}:{1}\n",
+            real, nemesis::kControllerPort, name);
     } else {
         text += fmt::format(
             "process.roles=broker\ninter.broker.listener.name=INTERNAL\n"
@@ -85,7 +92,9 @@ Status NodeCluster::write_files(BrokerId id, std::int32_t incarnation) {
     std::error_code error;
     std::filesystem::create_directories(node_dir(id), error);
     if (error) return failure(fmt::format("{}: {}", node_dir(id), error.message()));
-    if (Status written = write_text(node_dir(id) + "/hosts", slot_->plan().hosts_file(id, members_)); !written) return written;
+    if (Status written = write_text(node_dir(id) + "/hosts", slot_->plan().hosts_file(id, members_));
+        !written)
+        return written;
     return write_text(node_dir(id) + "/server.properties", properties(id, incarnation));
 }
 
@@ -138,7 +147,8 @@ Status NodeCluster::wait_for_brokers(Instant deadline) {
             workloads::BrokerClient client(direct_address(id), "starter", "");
             const auto response = client.metadata(scenario_.topic.name, monotonic_now() + kAskPatience);
             if (!response) break;
-            last = fmt::format("broker {} knows {} of {} brokers", id, response->brokers.size(), members_.brokers.size());
+            last = fmt::format("broker {} knows {} of {} brokers", id, response->brokers.size(),
+                               members_.brokers.size());
             if (response->brokers.size() != members_.brokers.size()) break;
             ++ready;
         }
@@ -164,8 +174,8 @@ Status NodeCluster::create_topic(Instant deadline) {
     if (!response) return failure("create topic: " + workloads::attempt_error(response.error()));
     for (const auto& answer : response->topics) {
         if (answer.error_code == wire::ErrorCode::None) continue;
-        return failure(fmt::format("create topic {}: {}: {}", answer.name, wire::error_name(answer.error_code),
-                                   answer.error_message.value_or("")));
+        return failure(fmt::format("create topic {}: {}: {}", answer.name,
+                                   wire::error_name(answer.error_code), answer.error_message.value_or("")));
     }
     return {};
 }
@@ -181,7 +191,8 @@ Status NodeCluster::wait_for_topic(Instant deadline) {
             const auto& partitions = response->topics[0].partitions;
             if (partitions.size() != scenario_.topic.assignment.size()) break;
             const bool whole = std::all_of(partitions.begin(), partitions.end(), [&](const auto& entry) {
-                const auto& replicas = scenario_.topic.assignment[static_cast<std::size_t>(entry.partition_index)];
+                const auto& replicas =
+                    scenario_.topic.assignment[static_cast<std::size_t>(entry.partition_index)];
                 return entry.leader_id == replicas.front() && entry.isr_nodes.size() == replicas.size();
             });
             if (!whole) break;
@@ -220,7 +231,8 @@ std::vector<std::string> NodeCluster::crashes() {
         if (node.end_expected || !node.child) continue;
         const auto status = node.child->poll_exit();
         if (!status) continue;
-        found.push_back(fmt::format("{} {} ended by itself: {}", nemesis::is_controller(id) ? "controller" : "broker", id,
+        found.push_back(fmt::format("{} {} ended by itself: {}",
+                                    nemesis::is_controller(id) ? "controller" : "broker", id,
                                     status->to_string()));
     }
     return found;

@@ -1,4 +1,5 @@
-// Our own replica processes: one controller and N brokers, each in its folder of the run directory, joined by relays.
+// Our own replica processes: one controller and N brokers, each in its folder of the run directory, joined by
+// relays.
 #pragma once
 
 #include <memory>
@@ -32,7 +33,8 @@ public:
     [[nodiscard]] std::vector<BrokerId> brokers() const override { return members_.brokers; }
     [[nodiscard]] std::vector<BrokerId> controllers() const override { return members_.controllers; }
     [[nodiscard]] workloads::SocketAddress direct_address(BrokerId broker) const override;
-    [[nodiscard]] std::map<BrokerId, workloads::SocketAddress> client_addresses(std::int32_t client) const override;
+    [[nodiscard]] std::map<BrokerId, workloads::SocketAddress> client_addresses(
+        std::int32_t client) const override;
     [[nodiscard]] std::vector<BrokerId> client_ids() const override { return members_.clients; }
     [[nodiscard]] nemesis::Network& network() override { return *network_; }
     [[nodiscard]] bool running(BrokerId id) const override;

@@ -22,7 +22,8 @@ std::vector<BrokerId> last_in_order(const std::vector<BrokerId>& order, const st
 
 }  // namespace
 
-Observer::Observer(const Cluster& cluster, const Scenario& scenario, std::string run_id, workloads::Recorder& recorder)
+Observer::Observer(const Cluster& cluster, const Scenario& scenario, std::string run_id,
+                   workloads::Recorder& recorder)
     : cluster_(cluster), scenario_(scenario), run_id_(std::move(run_id)), recorder_(recorder) {}
 
 Observer::~Observer() { stop(); }
@@ -51,7 +52,8 @@ void Observer::watch(BrokerId broker) {
         BrokerSample sample;
         const Instant asked = monotonic_now();
         const auto metadata = client.metadata(topic, asked + kPatience);
-        const bool answered = metadata && metadata->topics.size() == 1 && !metadata->topics[0].partitions.empty();
+        const bool answered =
+            metadata && metadata->topics.size() == 1 && !metadata->topics[0].partitions.empty();
         if (answered) {
             const auto& entry = metadata->topics[0].partitions[0];
             sample.leader = entry.leader_id;
@@ -129,9 +131,10 @@ std::optional<BrokerSample> Observer::best() const {
     for (const auto& [broker, sample] : samples_) {
         if (sample.at < oldest) continue;
         const bool is_leader = sample.leader == broker;
-        const bool better = best == nullptr || sample.epoch > best->epoch ||
-                            (sample.epoch == best->epoch &&
-                             (is_leader > best_is_leader || (is_leader == best_is_leader && sample.at > best->at)));
+        const bool better =
+            best == nullptr || sample.epoch > best->epoch ||
+            (sample.epoch == best->epoch &&
+             (is_leader > best_is_leader || (is_leader == best_is_leader && sample.at > best->at)));
         if (!better) continue;
         best = &sample;
         best_is_leader = is_leader;
@@ -181,11 +184,16 @@ std::vector<BrokerId> Observer::resolve(std::string_view text) const {
     if (!role) return {};
     const auto view = best();
     switch (role->kind) {
-        case Role::Kind::Id: return {role->id};
-        case Role::Kind::Controller: return cluster_.controllers();
-        case Role::Kind::All: return replicas();
-        case Role::Kind::Client: return cluster_.client_ids();
-        case Role::Kind::TargetOf: return targets_of(role->fault_id).value_or(std::vector<BrokerId>{});
+        case Role::Kind::Id:
+            return {role->id};
+        case Role::Kind::Controller:
+            return cluster_.controllers();
+        case Role::Kind::All:
+            return replicas();
+        case Role::Kind::Client:
+            return cluster_.client_ids();
+        case Role::Kind::TargetOf:
+            return targets_of(role->fault_id).value_or(std::vector<BrokerId>{});
         case Role::Kind::Leader:
             if (!view || view->leader == kNoBroker) return {};
             return {view->leader};
@@ -194,7 +202,8 @@ std::vector<BrokerId> Observer::resolve(std::string_view text) const {
             // In the order of the assignment, whatever order the broker lists them in.
             return last_in_order(replicas(), view->isr);
         case Role::Kind::FollowerAny:
-        case Role::Kind::FollowerAll: break;
+        case Role::Kind::FollowerAll:
+            break;
     }
     // Without a leader, followers are those that did not lead last.
     BrokerId leads = view ? view->leader : kNoBroker;

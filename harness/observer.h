@@ -1,4 +1,5 @@
-// Watches every broker from outside, over its DIRECT listener, and answers the questions of conditions and roles.
+// Watches every broker from outside, over its DIRECT listener, and answers the questions of conditions and
+// roles.
 #pragma once
 
 #include <condition_variable>
@@ -31,7 +32,8 @@ struct BrokerSample {
 
 class Observer final : public ClusterFacts {
 public:
-    Observer(const Cluster& cluster, const Scenario& scenario, std::string run_id, workloads::Recorder& recorder);
+    Observer(const Cluster& cluster, const Scenario& scenario, std::string run_id,
+             workloads::Recorder& recorder);
     ~Observer() override;
     void start();
     void stop();
@@ -57,8 +59,8 @@ public:
 
 private:
     void watch(BrokerId broker);
-    /// The view with the highest leader epoch; among equals the leader's own, else the newest. Only views that are
-    /// fresh: a frozen broker's last word is no news.
+    /// The view with the highest leader epoch; among equals the leader's own, else the newest. Only views
+    /// that are fresh: a frozen broker's last word is no news.
     [[nodiscard]] std::optional<BrokerSample> best() const;
 
     const Cluster& cluster_;

@@ -1,5 +1,5 @@
-// Where the harness finds what belongs to it: the node beside its own binary, the scenarios in the source tree or
-// beside the binary.
+// Where the harness finds what belongs to it: the node beside its own binary, the scenarios in the source
+// tree or beside the binary.
 #pragma once
 
 #include <string>
@@ -11,7 +11,8 @@ namespace highwater::harness {
 
 /// Path of highwater-node: HIGHWATER_NODE if set, else beside this program.
 std::string node_program();
-/// A path that exists is taken as it is; a bare name is looked up among the scenarios that came with the program.
+/// A path that exists is taken as it is; a bare name is looked up among the scenarios that came with the
+/// program.
 Result<std::string> find_scenario(const std::string& name);
 /// Paths of all scenarios that came with the program, sorted.
 std::vector<std::string> bundled_scenarios();

@@ -44,10 +44,12 @@ Result<Trace> merge_traces(const std::vector<std::string>& files, const results:
             lines.emplace_back(std::strtoll(line.c_str() + at + 4, nullptr, 10), std::move(line));
         }
     }
-    std::stable_sort(lines.begin(), lines.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::stable_sort(lines.begin(), lines.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
     std::string text;
     for (const auto& [at, line] : lines) text += line + "\n";
-    if (Status written = dir.write("trace.jsonl", text); !written) return tl::make_unexpected(written.error());
+    if (Status written = dir.write("trace.jsonl", text); !written)
+        return tl::make_unexpected(written.error());
     return read_trace(present);
 }
 

@@ -1,4 +1,5 @@
-// The JSON files of a run directory that are not the history: run.json, schedule.json, verdict.json, trace.jsonl.
+// The JSON files of a run directory that are not the history: run.json, schedule.json, verdict.json,
+// trace.jsonl.
 #pragma once
 
 #include <string>

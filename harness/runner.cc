@@ -51,15 +51,22 @@ public:
     }
 
 private:
-    [[nodiscard]] bool interrupted() const { return options_.interrupted != nullptr && options_.interrupted->load(); }
-    void say(const std::string& text) const {
-        if (options_.verbose) fmt::print(stderr, "{:>7.2f} s  {}\n", to_seconds(monotonic_now() - began_), text);
+    [[nodiscard]] bool interrupted() const {
+        return options_.interrupted != nullptr && options_.interrupted->load();
     }
-    void doubt(std::string reason, std::string detail) { doubts_.push_back({std::move(reason), std::move(detail)}); }
+    void say(const std::string& text) const {
+        if (options_.verbose)
+            fmt::print(stderr, "{:>7.2f} s  {}\n", to_seconds(monotonic_now() - began_), text);
+    }
+    void doubt(std::string reason, std::string detail) {
+        doubts_.push_back({std::move(reason), std::move(detail)});
+    }
 
     Status prepare() {
-        if (Status written = dir_.write("scenario.json", scenario_to_json(scenario_)); !written) return written;
-        if (Status opened = recorder_.open(dir_.file("history.jsonl"), history_meta()); !opened) return opened;
+        if (Status written = dir_.write("scenario.json", scenario_to_json(scenario_)); !written)
+            return written;
+        if (Status opened = recorder_.open(dir_.file("history.jsonl"), history_meta()); !opened)
+            return opened;
         std::int32_t clients = 0;
         for (const WorkloadSpec& spec : scenario_.workloads) clients += spec.producers + spec.consumers;
         NodeClusterOptions options;
@@ -72,7 +79,8 @@ private:
         if (Status started = cluster_->start(monotonic_now() + kStartDeadline); !started) return started;
         observer_ = std::make_unique<Observer>(*cluster_, scenario_, run_id_, recorder_);
         observer_->start();
-        say(fmt::format("cluster up: {} brokers, topic {} whole", scenario_.cluster.brokers, scenario_.topic.name));
+        say(fmt::format("cluster up: {} brokers, topic {} whole", scenario_.cluster.brokers,
+                        scenario_.topic.name));
         return {};
     }
 
@@ -83,9 +91,10 @@ private:
         meta.replication_factor = static_cast<std::int32_t>(scenario_.topic.assignment.front().size());
         meta.min_isr = scenario_.topic.min_insync_replicas();
         meta.unclean = scenario_.topic.unclean_leader_election();
-        meta.acks = scenario_.workloads.empty()                ? "all"
-                    : scenario_.workloads.front().acks == -1 ? "all"
-                                                             : std::to_string(scenario_.workloads.front().acks);
+        meta.acks = scenario_.workloads.empty() ? "all"
+                    : scenario_.workloads.front().acks == -1
+                        ? "all"
+                        : std::to_string(scenario_.workloads.front().acks);
         for (const WorkloadSpec& spec : scenario_.workloads) {
             if (spec.acks != scenario_.workloads.front().acks) meta.acks = "mixed";
         }
@@ -124,12 +133,14 @@ private:
         hooks.wait = [this](Instant until) { observer_->wait(until); };
         hooks.interrupted = [this] { return interrupted(); };
         hooks.clients = cluster_->client_ids();
-        executor_ = std::make_unique<nemesis::Executor>(scenario_, *cluster_, *observer_, rng_.fork(), std::move(hooks));
+        executor_ = std::make_unique<nemesis::Executor>(scenario_, *cluster_, *observer_, rng_.fork(),
+                                                        std::move(hooks));
         observer_->set_targets([this](const std::string& id) { return executor_->targets_of(id); });
         start_workloads();
         const Instant started = monotonic_now();
         executor_->run(started);
-        for (const nemesis::Doubt& doubt_found : executor_->doubts()) doubt(doubt_found.reason, doubt_found.detail);
+        for (const nemesis::Doubt& doubt_found : executor_->doubts())
+            doubt(doubt_found.reason, doubt_found.detail);
         const Instant linger_until = monotonic_now() + scenario_.linger;
         observer_->wait_for([this] { return interrupted(); }, linger_until);
         if (!executor_->records().empty()) phases_.first_fault = executor_->records().front().effective;
@@ -145,9 +156,10 @@ private:
     /// A path that is cut or refused for everything must not answer; the checker doubts the run if it does.
     void prove_cut(const FaultRecord& record) {
         if (record.kind != FaultKind::Cut && record.kind != FaultKind::Refuse) return;
-        const bool narrowed = std::any_of(scenario_.faults.begin(), scenario_.faults.end(), [&](const FaultSpec& spec) {
-            return spec.id == record.id && (!spec.api.empty() || spec.part != FramePart::Both);
-        });
+        const bool narrowed =
+            std::any_of(scenario_.faults.begin(), scenario_.faults.end(), [&](const FaultSpec& spec) {
+                return spec.id == record.id && (!spec.api.empty() || spec.part != FramePart::Both);
+            });
         for (const auto& [source, destination] : record.paths) {
             if (narrowed || nemesis::AddressPlan::link_port(source, destination) == 0) continue;
             const Instant asked = monotonic_now();
@@ -178,14 +190,16 @@ private:
         recorder_.record("nemesis", std::move(operation));
     }
 
-    /// Everything back: rules away, processes awake and running; proven by traffic and probes, then by progress.
+    /// Everything back: rules away, processes awake and running; proven by traffic and probes, then by
+    /// progress.
     Status heal() {
         const auto rules = cluster_->network().heal();
         if (!rules.ok) doubt("not-healed", "the relays kept a rule: " + rules.detail);
         for (const BrokerId id : all_processes()) {
             if (cluster_->paused(id)) {
                 const auto effect = cluster_->resume(id);
-                if (!effect.ok) doubt("not-healed", fmt::format("process {} did not resume: {}", id, effect.detail));
+                if (!effect.ok)
+                    doubt("not-healed", fmt::format("process {} did not resume: {}", id, effect.detail));
             }
         }
         if (scenario_.heal.restart_all) {
@@ -213,7 +227,8 @@ private:
     }
     void restart(BrokerId id) {
         const auto effect = cluster_->restart(id);
-        if (!effect.ok) return doubt("not-healed", fmt::format("process {} did not restart: {}", id, effect.detail));
+        if (!effect.ok)
+            return doubt("not-healed", fmt::format("process {} did not restart: {}", id, effect.detail));
         FaultRecord record;
         record.id = "heal";
         record.kind = FaultKind::Restart;
@@ -224,9 +239,11 @@ private:
     /// A second operation of each fault's id, from its end: the window in which it was in force.
     void record_windows(Instant healed) {
         for (const FaultRecord& record : executor_->records()) {
-            const bool momentary = record.kind == FaultKind::Kill || record.kind == FaultKind::Resume || record.kind == FaultKind::Release;
+            const bool momentary = record.kind == FaultKind::Kill || record.kind == FaultKind::Resume ||
+                                   record.kind == FaultKind::Release;
             if (!record.ok || momentary) continue;
-            const Instant end = record.undone ? *record.undone : std::min(record.completed.value_or(healed), healed);
+            const Instant end =
+                record.undone ? *record.undone : std::min(record.completed.value_or(healed), healed);
             FaultRecord over = record;
             over.paths.clear();  // only the window's end: the path is struck once
             add_fault_operation(over, end, end);
@@ -245,11 +262,14 @@ private:
             for (const auto& [from, to] : {std::pair(source, destination), std::pair(destination, source)}) {
                 if (nemesis::AddressPlan::link_port(from, to) == 0) continue;
                 const bool carries = network.connections(from, to) > 0;
-                const bool proven = carries && observer_->wait_for([&, s = from, d = to] { return network.round_trip_since(s, d, healed); },
-                                                                   monotonic_now() + kProbeDeadline);
+                const bool proven =
+                    carries && observer_->wait_for(
+                                   [&, s = from, d = to] { return network.round_trip_since(s, d, healed); },
+                                   monotonic_now() + kProbeDeadline);
                 if (proven) continue;
                 const Status probed = probe_until_answered(from, to);
-                if (!probed) doubt("not-healed", fmt::format("path {}->{}: {}", from, to, probed.error().message));
+                if (!probed)
+                    doubt("not-healed", fmt::format("path {}->{}: {}", from, to, probed.error().message));
             }
         }
     }
@@ -274,13 +294,18 @@ private:
             },
             deadline);
         if (whole) phases_.recovered = monotonic_now();
-        add_probe(whole, whole ? "isr-full" : fmt::format("isr-full: not within {}", format_duration(scenario_.heal.progress_within)));
-        const bool asks = std::any_of(scenario_.workloads.begin(), scenario_.workloads.end(), [](const WorkloadSpec& spec) {
-            return spec.acks == -1 && (!spec.rate || *spec.rate > 0);
-        });
+        add_probe(whole, whole ? "isr-full"
+                               : fmt::format("isr-full: not within {}",
+                                             format_duration(scenario_.heal.progress_within)));
+        const bool asks = std::any_of(
+            scenario_.workloads.begin(), scenario_.workloads.end(),
+            [](const WorkloadSpec& spec) { return spec.acks == -1 && (!spec.rate || *spec.rate > 0); });
         if (!asks) return;
-        const bool acked = recorder_.wait_for_ack_all(healed, std::max(deadline, monotonic_now() + seconds(1))).has_value();
-        add_probe(acked, acked ? "progress" : fmt::format("progress: no acks=all append within {}", format_duration(scenario_.heal.progress_within)));
+        const bool acked =
+            recorder_.wait_for_ack_all(healed, std::max(deadline, monotonic_now() + seconds(1))).has_value();
+        add_probe(acked, acked ? "progress"
+                               : fmt::format("progress: no acks=all append within {}",
+                                             format_duration(scenario_.heal.progress_within)));
         say(whole && acked ? "progress: ISR whole, appends acknowledged" : "NO progress after heal");
     }
     void add_probe(bool ok, std::string detail) {
@@ -307,7 +332,8 @@ private:
         for (const std::string& crash : cluster_->crashes()) add_probe(false, "node-crashed: " + crash);
         const auto bypasses = cluster_->network().bypasses();
         if (!bypasses) return tl::make_unexpected(bypasses.error());
-        for (const std::string& bypass : *bypasses) doubt("fault-not-effective", "a connection stepped around the relays: " + bypass);
+        for (const std::string& bypass : *bypasses)
+            doubt("fault-not-effective", "a connection stepped around the relays: " + bypass);
         return {};
     }
 
@@ -320,8 +346,9 @@ private:
         std::vector<std::string> findings;
         const nemesis::Lateness late = cluster_->network().lateness();
         if (late.count > 0) {
-            findings.push_back(fmt::format("relays delayed {} frames; late by {:.1f} ms at p99, {:.1f} ms at most", late.count,
-                                           to_millis(late.p99), to_millis(late.max)));
+            findings.push_back(
+                fmt::format("relays delayed {} frames; late by {:.1f} ms at p99, {:.1f} ms at most",
+                            late.count, to_millis(late.p99), to_millis(late.max)));
         }
         return findings;
     }
@@ -341,7 +368,9 @@ private:
         for (std::string& finding : shrink_findings(*trace, executor_->records(), scenario_)) {
             result_.findings.push_back(std::move(finding));
         }
-        if (Status written = write_run_files(dir_, options_, scenario_, executor_->records(), phases_, result_); !written) {
+        if (Status written =
+                write_run_files(dir_, options_, scenario_, executor_->records(), phases_, result_);
+            !written) {
             return tl::make_unexpected(written.error());
         }
         if (result_.verdict.kind == VerdictKind::Valid) {

@@ -23,8 +23,8 @@ struct RunOptions {
     bool verbose = true;
 };
 
-/// Errors are harness faults (exit code 70): a cluster that does not start, files that cannot be written. Whatever the
-/// cluster did wrong is in the verdict. "interrupted" if the user asked.
+/// Errors are harness faults (exit code 70): a cluster that does not start, files that cannot be written.
+/// Whatever the cluster did wrong is in the verdict. "interrupted" if the user asked.
 Result<results::RunResult> run_scenario(const Scenario& scenario, const RunOptions& options);
 
 inline constexpr const char* kInterrupted = "interrupted";

@@ -95,8 +95,8 @@ struct FaultSpec {
 struct FaultRecord {
     std::string id;
     FaultKind kind = FaultKind::Pause;
-    std::string asked;               // role or path as written
-    std::vector<BrokerId> targets;   // resolved processes
+    std::string asked;              // role or path as written
+    std::vector<BrokerId> targets;  // resolved processes
     /// Path faults: (source, destination) of the traffic struck.
     std::vector<std::pair<BrokerId, BrokerId>> paths;
     Instant planned;

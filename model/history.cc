@@ -139,9 +139,12 @@ std::string value_text(Value value) {
 
 std::string_view outcome_name(Outcome outcome) {
     switch (outcome) {
-        case Outcome::Ok: return "ok";
-        case Outcome::Fail: return "fail";
-        case Outcome::Info: return "info";
+        case Outcome::Ok:
+            return "ok";
+        case Outcome::Fail:
+            return "fail";
+        case Outcome::Info:
+            return "info";
     }
     return "?";
 }

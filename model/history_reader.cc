@@ -135,28 +135,49 @@ void HistoryReader::read_meta(Element value) {
     HistoryMeta& meta = history_.meta;
     meta.format.clear();
     for (const auto [key, field] : object) {
-        if (key == "case") meta.case_name = json::to_text(key, field);
-        else if (key == "fmt") meta.format = json::to_text(key, field);
-        else if (key == "kind") meta.kind = json::to_text(key, field);
-        else if (key == "run_id") meta.run_id = json::to_text(key, field);
-        else if (key == "broker") meta.broker = json::to_text(key, field);
-        else if (key == "rf") meta.replication_factor = json::to_number<std::int32_t>(key, field);
-        else if (key == "min_isr") meta.min_isr = json::to_number<std::int32_t>(key, field);
-        else if (key == "acks") meta.acks = loose_text(key, field);
-        else if (key == "unclean") meta.unclean = json::to_bool(key, field);
-        else if (key == "idempotence") meta.idempotence = json::to_bool(key, field);
-        else if (key == "retries") meta.retries = json::to_number<std::int32_t>(key, field);
-        else if (key == "max_in_flight") meta.max_in_flight = json::to_number<std::int32_t>(key, field);
-        else if (key == "isolation") meta.isolation = json::to_text(key, field);
-        else if (key == "consumer") meta.consumer = json::to_text(key, field);
-        else if (key == "offset_report") meta.offset_report = json::to_text(key, field);
-        else if (key == "reads") meta.reads = json::to_text(key, field);
-        else if (key == "needs") meta.needs = json::to_text(key, field);
-        else if (key == "retention") meta.retention = json::to_bool(key, field);
-        else if (key == "sample_limit") meta.sample_limit = json::to_integer(key, field);
+        if (key == "case")
+            meta.case_name = json::to_text(key, field);
+        else if (key == "fmt")
+            meta.format = json::to_text(key, field);
+        else if (key == "kind")
+            meta.kind = json::to_text(key, field);
+        else if (key == "run_id")
+            meta.run_id = json::to_text(key, field);
+        else if (key == "broker")
+            meta.broker = json::to_text(key, field);
+        else if (key == "rf")
+            meta.replication_factor = json::to_number<std::int32_t>(key, field);
+        else if (key == "min_isr")
+            meta.min_isr = json::to_number<std::int32_t>(key, field);
+        else if (key == "acks")
+            meta.acks = loose_text(key, field);
+        else if (key == "unclean")
+            meta.unclean = json::to_bool(key, field);
+        else if (key == "idempotence")
+            meta.idempotence = json::to_bool(key, field);
+        else if (key == "retries")
+            meta.retries = json::to_number<std::int32_t>(key, field);
+        else if (key == "max_in_flight")
+            meta.max_in_flight = json::to_number<std::int32_t>(key, field);
+        else if (key == "isolation")
+            meta.isolation = json::to_text(key, field);
+        else if (key == "consumer")
+            meta.consumer = json::to_text(key, field);
+        else if (key == "offset_report")
+            meta.offset_report = json::to_text(key, field);
+        else if (key == "reads")
+            meta.reads = json::to_text(key, field);
+        else if (key == "needs")
+            meta.needs = json::to_text(key, field);
+        else if (key == "retention")
+            meta.retention = json::to_bool(key, field);
+        else if (key == "sample_limit")
+            meta.sample_limit = json::to_integer(key, field);
         else if (key == "preexisting") {
-            if (field.is_array()) meta.preexisting_values = json::to_numbers<Value>(key, field);
-            else meta.preexisting = json::to_bool(key, field);
+            if (field.is_array())
+                meta.preexisting_values = json::to_numbers<Value>(key, field);
+            else
+                meta.preexisting = json::to_bool(key, field);
         }
     }
     if (meta.format != "highwater/1" && meta.format != "hw-neutral/0") {
@@ -214,13 +235,20 @@ void HistoryReader::read_operation(Element root) {
     operation.completed = time("t", *line.t);
     operation.invoked = line.t0 ? time("t0", *line.t0) : operation.completed;
     operation.client = client(line.client);
-    if (line.op == "produce") operation.what = produce(line, operation.invoked.ns);
-    else if (line.op == "poll") operation.what = poll(line);
-    else if (line.op == "list_offsets") operation.what = list_offsets(line);
-    else if (line.op == "observe") operation.what = observe(line);
-    else if (line.op == "fault") operation.what = fault(line);
-    else if (line.op == "probe") operation.what = probe(line);
-    else operation.what = other(line, object);
+    if (line.op == "produce")
+        operation.what = produce(line, operation.invoked.ns);
+    else if (line.op == "poll")
+        operation.what = poll(line);
+    else if (line.op == "list_offsets")
+        operation.what = list_offsets(line);
+    else if (line.op == "observe")
+        operation.what = observe(line);
+    else if (line.op == "fault")
+        operation.what = fault(line);
+    else if (line.op == "probe")
+        operation.what = probe(line);
+    else
+        operation.what = other(line, object);
     history_.operations.push_back(std::move(operation));
 }
 
@@ -374,8 +402,10 @@ FaultOp HistoryReader::fault(const Line& line) {
 
 Probe HistoryReader::probe(const Line& line) {
     Probe probe;
-    if (line.ok) probe.ok = json::to_bool("ok", *line.ok);
-    else if (line.status) probe.ok = to_outcome(line.status, Outcome::Info) == Outcome::Ok;
+    if (line.ok)
+        probe.ok = json::to_bool("ok", *line.ok);
+    else if (line.status)
+        probe.ok = to_outcome(line.status, Outcome::Info) == Outcome::Ok;
     if (line.detail) probe.detail = loose_text("detail", *line.detail);
     probe.source = to_broker(line.src, "src");
     probe.destination = to_broker(line.dst, "dst");

@@ -41,18 +41,24 @@ Anomaly anomaly_from(const Json& json) {
 
 std::string_view verdict_name(VerdictKind kind) {
     switch (kind) {
-        case VerdictKind::Valid: return "valid";
-        case VerdictKind::Invalid: return "invalid";
-        case VerdictKind::Unknown: return "unknown";
+        case VerdictKind::Valid:
+            return "valid";
+        case VerdictKind::Invalid:
+            return "invalid";
+        case VerdictKind::Unknown:
+            return "unknown";
     }
     return "?";
 }
 
 int exit_code(VerdictKind kind) {
     switch (kind) {
-        case VerdictKind::Valid: return 0;
-        case VerdictKind::Invalid: return 1;
-        case VerdictKind::Unknown: return 2;
+        case VerdictKind::Valid:
+            return 0;
+        case VerdictKind::Invalid:
+            return 1;
+        case VerdictKind::Unknown:
+            return 2;
     }
     return 2;
 }
@@ -78,9 +84,12 @@ Result<Verdict> verdict_from_json(std::string_view text, const std::string& name
         const Json json = Json::parse(text);
         Verdict verdict;
         const std::string kind = json.at("verdict").get<std::string>();
-        if (kind == "valid") verdict.kind = VerdictKind::Valid;
-        else if (kind == "invalid") verdict.kind = VerdictKind::Invalid;
-        else if (kind == "unknown") verdict.kind = VerdictKind::Unknown;
+        if (kind == "valid")
+            verdict.kind = VerdictKind::Valid;
+        else if (kind == "invalid")
+            verdict.kind = VerdictKind::Invalid;
+        else if (kind == "unknown")
+            verdict.kind = VerdictKind::Unknown;
         else
             return failure(fmt::format("{}: verdict \"{}\": expected valid, invalid or unknown", name, kind));
         using Counts = std::map<std::string, std::int64_t>;

@@ -13,7 +13,8 @@ constexpr Duration kLookInterval = milliseconds(20);
 
 }  // namespace
 
-Executor::Executor(const Scenario& scenario, FaultTarget& target, const ClusterFacts& facts, Rng rng, ExecutorHooks hooks)
+Executor::Executor(const Scenario& scenario, FaultTarget& target, const ClusterFacts& facts, Rng rng,
+                   ExecutorHooks hooks)
     : scenario_(scenario), target_(target), facts_(facts), rng_(rng), hooks_(std::move(hooks)) {
     for (const FaultSpec& fault : scenario_.faults) progress_[fault.id] = Progress{};
 }
@@ -74,8 +75,9 @@ void Executor::advance(const FaultSpec& fault, Progress& progress, Instant start
             if (!progress.undo_at) return complete(progress);
         } else if (monotonic_now() > progress.give_up) {
             return fail(progress, "fault-not-effective",
-                        fmt::format("'{}' ({} {}) never led to \"{}\" within {}", fault.id, fault_kind_name(fault.kind),
-                                    records_[progress.record].asked, fault.until->text(), format_duration(fault.deadline)));
+                        fmt::format("'{}' ({} {}) never led to \"{}\" within {}", fault.id,
+                                    fault_kind_name(fault.kind), records_[progress.record].asked,
+                                    fault.until->text(), format_duration(fault.deadline)));
         }
     }
     if (progress.undo_at && *progress.undo_at <= monotonic_now()) {
@@ -83,8 +85,8 @@ void Executor::advance(const FaultSpec& fault, Progress& progress, Instant start
         if (progress.stage != Stage::Active) return;
         if (fault.until && !progress.until_met) {
             return fail(progress, "fault-not-effective",
-                        fmt::format("'{}' was over after {} without \"{}\"", fault.id, format_duration(*fault.lasts),
-                                    fault.until->text()));
+                        fmt::format("'{}' was over after {} without \"{}\"", fault.id,
+                                    format_duration(*fault.lasts), fault.until->text()));
         }
         complete(progress);
     }
@@ -125,16 +127,22 @@ void Executor::strike(const FaultSpec& fault, Progress& progress) {
 
 FaultEffect Executor::act(FaultKind kind, BrokerId id) {
     switch (kind) {
-        case FaultKind::Pause: return target_.pause(id);
-        case FaultKind::Resume: return target_.resume(id);
-        case FaultKind::Terminate: return target_.terminate(id);
-        case FaultKind::Kill: return target_.kill(id);
-        case FaultKind::Restart: return target_.restart(id);
+        case FaultKind::Pause:
+            return target_.pause(id);
+        case FaultKind::Resume:
+            return target_.resume(id);
+        case FaultKind::Terminate:
+            return target_.terminate(id);
+        case FaultKind::Kill:
+            return target_.kill(id);
+        case FaultKind::Restart:
+            return target_.restart(id);
         case FaultKind::Delay:
         case FaultKind::Hold:
         case FaultKind::Cut:
         case FaultKind::Refuse:
-        case FaultKind::Release: break;
+        case FaultKind::Release:
+            break;
     }
     HW_ASSERT(false, "{} is no process fault", fault_kind_name(kind));
 }
@@ -146,7 +154,8 @@ void Executor::strike_processes(const FaultSpec& fault, FaultRecord& record) {
         const FaultEffect effect = act(fault.kind, id);
         record.effective = std::max(record.effective, effect.effective);
         record.ok = record.ok && effect.ok;
-        if (!effect.detail.empty()) record.detail += fmt::format("{}{}: {}", record.detail.empty() ? "" : "; ", id, effect.detail);
+        if (!effect.detail.empty())
+            record.detail += fmt::format("{}{}: {}", record.detail.empty() ? "" : "; ", id, effect.detail);
     }
 }
 
@@ -172,7 +181,8 @@ void Executor::strike_paths(const FaultSpec& fault, Progress& progress, FaultRec
             record.effective = std::max(record.effective, effect.effective);
             record.ok = record.ok && effect.ok;
             if (!effect.detail.empty()) record.detail = effect.detail;
-            if (std::find(record.targets.begin(), record.targets.end(), destination) == record.targets.end()) {
+            if (std::find(record.targets.begin(), record.targets.end(), destination) ==
+                record.targets.end()) {
                 record.targets.push_back(destination);
             }
         }
@@ -210,7 +220,8 @@ void Executor::undo(const FaultSpec& fault, Progress& progress) {
     }
     record.undone = monotonic_now();
     progress.undo_at.reset();
-    if (!ok) fail(progress, "fault-not-effective", fmt::format("'{}' could not be undone: {}", fault.id, detail));
+    if (!ok)
+        fail(progress, "fault-not-effective", fmt::format("'{}' could not be undone: {}", fault.id, detail));
 }
 
 void Executor::complete(Progress& progress) {

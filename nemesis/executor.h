@@ -1,5 +1,6 @@
-// Plays a scenario's faults against a cluster: when each is due, whom it strikes, what proves it, when it is undone.
-// Roles are resolved when a fault strikes; everything that happened goes into FaultRecords and the history.
+// Plays a scenario's faults against a cluster: when each is due, whom it strikes, what proves it, when it is
+// undone. Roles are resolved when a fault strikes; everything that happened goes into FaultRecords and the
+// history.
 #pragma once
 
 #include <functional>
@@ -35,7 +36,8 @@ struct ExecutorHooks {
 
 class Executor {
 public:
-    Executor(const Scenario& scenario, FaultTarget& target, const ClusterFacts& facts, Rng rng, ExecutorHooks hooks);
+    Executor(const Scenario& scenario, FaultTarget& target, const ClusterFacts& facts, Rng rng,
+             ExecutorHooks hooks);
 
     /// Plays every fault; returns when all are complete, or one failed: then the rest is not played.
     void run(Instant workload_started);

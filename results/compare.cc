@@ -34,15 +34,14 @@ std::int64_t verdicts(const ComparedSide& side, VerdictKind kind) {
 }
 
 /// What [compare.expect] may speak of: counts are summed over a side's runs, times are medians.
-constexpr std::pair<std::string_view, Count> kCounts[] = {
-    {"acked", &Measures::acked},
-    {"lost_committed", &Measures::lost_committed},
-    {"read_then_lost", &Measures::read_then_lost},
-    {"lost_weak", &Measures::lost_weak},
-    {"dirty_reads", &Measures::dirty_reads},
-    {"rejected", &Measures::rejected}};
-constexpr std::pair<std::string_view, Time> kTimes[] = {
-    {"unavailable_ms", &Measures::unavailable_ms}, {"recovery_ms", &Measures::recovery_ms}};
+constexpr std::pair<std::string_view, Count> kCounts[] = {{"acked", &Measures::acked},
+                                                          {"lost_committed", &Measures::lost_committed},
+                                                          {"read_then_lost", &Measures::read_then_lost},
+                                                          {"lost_weak", &Measures::lost_weak},
+                                                          {"dirty_reads", &Measures::dirty_reads},
+                                                          {"rejected", &Measures::rejected}};
+constexpr std::pair<std::string_view, Time> kTimes[] = {{"unavailable_ms", &Measures::unavailable_ms},
+                                                        {"recovery_ms", &Measures::recovery_ms}};
 
 /// nullopt: a time that no run of this side had.
 std::optional<std::int64_t> counter(const ComparedSide& side, const std::string& name) {
@@ -70,8 +69,8 @@ void judge_expectations(Comparison& comparison, const Scenario& scenario) {
             const std::string text = key + ": " + expectation.text;
             comparison.expect.push_back({text, met});
             if (!met) {
-                comparison.reasons.push_back(fmt::format(
-                    "expectation-not-met: {} (it is {})", text, value ? std::to_string(*value) : "not measured"));
+                comparison.reasons.push_back(fmt::format("expectation-not-met: {} (it is {})", text,
+                                                         value ? std::to_string(*value) : "not measured"));
             }
         }
     }
@@ -93,7 +92,8 @@ std::string verdict_text(const ComparedSide& side) {
     if (side.runs.size() == 1) {
         const Verdict& verdict = side.runs.front().verdict;
         const auto lost = verdict.counts.find("lost-committed");
-        const bool allowed = lost != verdict.counts.end() && lost->second > 0 && verdict.kind == VerdictKind::Valid;
+        const bool allowed =
+            lost != verdict.counts.end() && lost->second > 0 && verdict.kind == VerdictKind::Valid;
         return std::string(verdict_name(verdict.kind)) + (allowed ? " (loss is allowed)" : "");
     }
     std::string text;
@@ -128,7 +128,9 @@ const Anomaly* first_loss(const ComparedSide& side) {
 
 Status check_counters(const Scenario& scenario) {
     for (const auto& [side, expectation] : scenario.compare_expect) {
-        const auto is_it = [&expected = expectation.counter](const auto& entry) { return entry.first == expected; };
+        const auto is_it = [&expected = expectation.counter](const auto& entry) {
+            return entry.first == expected;
+        };
         if (std::any_of(std::begin(kCounts), std::end(kCounts), is_it) ||
             std::any_of(std::begin(kTimes), std::end(kTimes), is_it)) {
             continue;
@@ -165,7 +167,9 @@ Comparison compare(const Scenario& scenario, const std::string& param, std::vect
 
 std::string comparison_to_json(const Comparison& comparison) {
     using Json = nlohmann::ordered_json;
-    const auto time = [](const std::optional<std::int64_t>& value) { return value ? Json(*value) : Json(nullptr); };
+    const auto time = [](const std::optional<std::int64_t>& value) {
+        return value ? Json(*value) : Json(nullptr);
+    };
     Json json{{"scenario", comparison.scenario},
               {"param", comparison.param},
               {"verdict", verdict_name(comparison.verdict)},
@@ -176,20 +180,19 @@ std::string comparison_to_json(const Comparison& comparison) {
         json["expect"].push_back(Json{{"text", expectation.text}, {"met", expectation.met}});
     }
     for (const ComparedSide& side : comparison.sides) {
-        json["sides"].push_back(Json{
-            {"value", side.value},
-            {"runs", side.runs.size()},
-            {"verdicts", Json{{"valid", verdicts(side, VerdictKind::Valid)},
-                              {"invalid", verdicts(side, VerdictKind::Invalid)},
-                              {"unknown", verdicts(side, VerdictKind::Unknown)}}},
-            {"acked", sum(side, &Measures::acked)},
-            {"lost_committed", sum(side, &Measures::lost_committed)},
-            {"read_then_lost", sum(side, &Measures::read_then_lost)},
-            {"lost_weak", sum(side, &Measures::lost_weak)},
-            {"dirty_reads", sum(side, &Measures::dirty_reads)},
-            {"rejected", sum(side, &Measures::rejected)},
-            {"unavailable_ms", time(median(side, &Measures::unavailable_ms))},
-            {"recovery_ms", time(median(side, &Measures::recovery_ms))}});
+        json["sides"].push_back(Json{{"value", side.value},
+                                     {"runs", side.runs.size()},
+                                     {"verdicts", Json{{"valid", verdicts(side, VerdictKind::Valid)},
+                                                       {"invalid", verdicts(side, VerdictKind::Invalid)},
+                                                       {"unknown", verdicts(side, VerdictKind::Unknown)}}},
+                                     {"acked", sum(side, &Measures::acked)},
+                                     {"lost_committed", sum(side, &Measures::lost_committed)},
+                                     {"read_then_lost", sum(side, &Measures::read_then_lost)},
+                                     {"lost_weak", sum(side, &Measures::lost_weak)},
+                                     {"dirty_reads", sum(side, &Measures::dirty_reads)},
+                                     {"rejected", sum(side, &Measures::rejected)},
+                                     {"unavailable_ms", time(median(side, &Measures::unavailable_ms))},
+                                     {"recovery_ms", time(median(side, &Measures::recovery_ms))}});
     }
     return json.dump();
 }
@@ -225,7 +228,8 @@ std::string comparison_to_text(const Comparison& comparison, const std::string& 
         }
     }
     for (const MetExpectation& expectation : comparison.expect) {
-        text += fmt::format("{} {}\n", expectation.met ? "as expected:" : "NOT as expected:", expectation.text);
+        text +=
+            fmt::format("{} {}\n", expectation.met ? "as expected:" : "NOT as expected:", expectation.text);
     }
     for (const std::string& reason : comparison.reasons) text += fmt::format("unknown: {}\n", reason);
     return text;

@@ -36,7 +36,8 @@ Status check_counters(const Scenario& scenario);
 /// Judges the expectations of [compare.expect] whose "key=value" is `param`=side; decides the verdict.
 Comparison compare(const Scenario& scenario, const std::string& param, std::vector<ComparedSide> sides);
 
-/// {scenario, param, verdict, reasons, expect [{text, met}], sides [{value, runs, verdicts, acked, …}]}, one line.
+/// {scenario, param, verdict, reasons, expect [{text, met}], sides [{value, runs, verdicts, acked, …}]}, one
+/// line.
 std::string comparison_to_json(const Comparison& comparison);
 /// A table for a person, then the first loss of each side in one sentence.
 std::string comparison_to_text(const Comparison& comparison, const std::string& heading);

@@ -13,12 +13,14 @@ namespace fs = std::filesystem;
 
 Result<RunDir> RunDir::create(const std::string& root, const std::string& scenario, std::uint64_t seed) {
     const auto now = std::chrono::system_clock::now();
-    const std::string stamp = fmt::format("{:%Y%m%dT%H%M%SZ}", fmt::gmtime(std::chrono::system_clock::to_time_t(now)));
+    const std::string stamp =
+        fmt::format("{:%Y%m%dT%H%M%SZ}", fmt::gmtime(std::chrono::system_clock::to_time_t(now)));
     std::error_code error;
     fs::path path;
     // Two runs of one second and seed get distinct directories.
     for (int attempt = 0; attempt < 1000; ++attempt) {
-        path = fs::path(root) / scenario / fmt::format("{}-{:x}{}", stamp, seed, attempt == 0 ? "" : fmt::format("-{}", attempt));
+        path = fs::path(root) / scenario /
+               fmt::format("{}-{:x}{}", stamp, seed, attempt == 0 ? "" : fmt::format("-{}", attempt));
         fs::create_directories(path.parent_path(), error);
         if (!error && fs::create_directory(path, error)) break;
         if (error) return failure(fmt::format("{}: {}", path.string(), error.message()));

@@ -19,7 +19,8 @@ std::optional<std::int64_t> longest_silence_ms(const History& history, const Pha
     std::vector<Instant> acks;
     for (const Operation& operation : history.operations) {
         const auto* produce = std::get_if<Produce>(&operation.what);
-        if (produce == nullptr || produce->status != Outcome::Ok || produce->acks.value_or(-1) != -1) continue;
+        if (produce == nullptr || produce->status != Outcome::Ok || produce->acks.value_or(-1) != -1)
+            continue;
         if (operation.completed >= *phases.first_fault && operation.completed <= *phases.healed) {
             acks.push_back(operation.completed);
         }
@@ -76,13 +77,15 @@ std::string run_result_to_text(const RunResult& result) {
     const Verdict& verdict = result.verdict;
     std::string text = fmt::format("{} · {} · seed {} · {}\n", result.scenario, result.sut, result.seed,
                                    verdict_name(verdict.kind));
-    text += fmt::format("  acknowledged (acks=all) {}, refused with NOT_ENOUGH_REPLICAS {}", result.measures.acked,
-                        result.measures.rejected);
+    text += fmt::format("  acknowledged (acks=all) {}, refused with NOT_ENOUGH_REPLICAS {}",
+                        result.measures.acked, result.measures.rejected);
     if (result.measures.unavailable_ms) {
-        text += fmt::format(", unavailable {:.1f} s", static_cast<double>(*result.measures.unavailable_ms) / 1000);
+        text += fmt::format(", unavailable {:.1f} s",
+                            static_cast<double>(*result.measures.unavailable_ms) / 1000);
     }
     if (result.measures.recovery_ms) {
-        text += fmt::format(", whole again {:.1f} s after heal", static_cast<double>(*result.measures.recovery_ms) / 1000);
+        text += fmt::format(", whole again {:.1f} s after heal",
+                            static_cast<double>(*result.measures.recovery_ms) / 1000);
     }
     text += "\n";
     for (const auto& [kind, count] : verdict.counts) {

@@ -22,7 +22,7 @@ struct Phases {
 
 /// Counts and times of one run. Times in milliseconds; nullopt where there was nothing to measure.
 struct Measures {
-    std::int64_t acked = 0;  // acks=all
+    std::int64_t acked = 0;           // acks=all
     std::int64_t lost_committed = 0;  // allowed ones too
     std::int64_t read_then_lost = 0;
     std::int64_t lost_weak = 0;

@@ -68,15 +68,21 @@ private:
             // A null where the version has none: the empty value is the closest that can be said.
             if (!nullable) return this->value(out, Inner{}, false);
             if (flexible_) return out.uvarint(0);
-            if constexpr (std::is_same_v<Inner, std::string>) out.i16(-1);
-            else out.i32(-1);
+            if constexpr (std::is_same_v<Inner, std::string>)
+                out.i16(-1);
+            else
+                out.i32(-1);
         } else if constexpr (IsVector<T>::value) {
-            if (flexible_) out.uvarint(value.size() + 1);
-            else out.i32(static_cast<std::int32_t>(value.size()));
+            if (flexible_)
+                out.uvarint(value.size() + 1);
+            else
+                out.i32(static_cast<std::int32_t>(value.size()));
             for (const auto& item : value) this->value(out, item, false);
         } else if constexpr (std::is_same_v<T, Bytes>) {
-            if (flexible_) out.uvarint(value.size() + 1);
-            else out.i32(static_cast<std::int32_t>(value.size()));
+            if (flexible_)
+                out.uvarint(value.size() + 1);
+            else
+                out.i32(static_cast<std::int32_t>(value.size()));
             out.raw(value);
         } else if constexpr (std::is_same_v<T, std::string>) {
             if (flexible_) {
@@ -88,16 +94,24 @@ private:
             const std::string_view carried = std::string_view(value).substr(0, kMaxShortString);
             out.i16(static_cast<std::int16_t>(carried.size()));
             out.raw(as_bytes_view(carried));
-        } else if constexpr (std::is_same_v<T, Uuid>) out.raw(value.bytes);
+        } else if constexpr (std::is_same_v<T, Uuid>)
+            out.raw(value.bytes);
         else if constexpr (std::is_enum_v<T>)
             this->value(out, static_cast<std::underlying_type_t<T>>(value), false);
-        else if constexpr (std::is_same_v<T, bool>) out.u8(value ? 1 : 0);
-        else if constexpr (std::is_same_v<T, std::int8_t>) out.i8(value);
-        else if constexpr (std::is_same_v<T, std::int16_t>) out.i16(value);
-        else if constexpr (std::is_same_v<T, std::uint16_t>) out.u16(value);
-        else if constexpr (std::is_same_v<T, std::int32_t>) out.i32(value);
-        else if constexpr (std::is_same_v<T, std::int64_t>) out.i64(value);
-        else structure(out, value);
+        else if constexpr (std::is_same_v<T, bool>)
+            out.u8(value ? 1 : 0);
+        else if constexpr (std::is_same_v<T, std::int8_t>)
+            out.i8(value);
+        else if constexpr (std::is_same_v<T, std::int16_t>)
+            out.i16(value);
+        else if constexpr (std::is_same_v<T, std::uint16_t>)
+            out.u16(value);
+        else if constexpr (std::is_same_v<T, std::int32_t>)
+            out.i32(value);
+        else if constexpr (std::is_same_v<T, std::int64_t>)
+            out.i64(value);
+        else
+            structure(out, value);
     }
 
     std::int16_t version_;
@@ -206,13 +220,20 @@ private:
             std::underlying_type_t<T> number{};
             value(number, false);
             into = static_cast<T>(number);
-        } else if constexpr (std::is_same_v<T, bool>) into = in_.u8() != 0;
-        else if constexpr (std::is_same_v<T, std::int8_t>) into = in_.i8();
-        else if constexpr (std::is_same_v<T, std::int16_t>) into = in_.i16();
-        else if constexpr (std::is_same_v<T, std::uint16_t>) into = in_.u16();
-        else if constexpr (std::is_same_v<T, std::int32_t>) into = in_.i32();
-        else if constexpr (std::is_same_v<T, std::int64_t>) into = in_.i64();
-        else structure(into);
+        } else if constexpr (std::is_same_v<T, bool>)
+            into = in_.u8() != 0;
+        else if constexpr (std::is_same_v<T, std::int8_t>)
+            into = in_.i8();
+        else if constexpr (std::is_same_v<T, std::int16_t>)
+            into = in_.i16();
+        else if constexpr (std::is_same_v<T, std::uint16_t>)
+            into = in_.u16();
+        else if constexpr (std::is_same_v<T, std::int32_t>)
+            into = in_.i32();
+        else if constexpr (std::is_same_v<T, std::int64_t>)
+            into = in_.i64();
+        else
+            structure(into);
     }
 
     template <class T>

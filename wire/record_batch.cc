@@ -53,8 +53,10 @@ Record read_record(ByteReader& in, const BatchHeader& header) {
     if (__builtin_add_overflow(header.base_timestamp, in.varint(), &record.timestamp)) in.fail();
     if (header.log_append_time()) record.timestamp = header.max_timestamp;
     const std::int64_t offset_delta = in.varint();
-    if (offset_delta < 0 || offset_delta > header.last_offset_delta) in.fail();
-    else record.offset = header.base_offset + offset_delta;
+    if (offset_delta < 0 || offset_delta > header.last_offset_delta)
+        in.fail();
+    else
+        record.offset = header.base_offset + offset_delta;
     record.key = read_optional_bytes(in);
     record.value = read_optional_bytes(in);
     const std::int64_t headers = in.varint();

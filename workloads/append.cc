@@ -1,4 +1,5 @@
-// The append workload: N producers append unique values at a rate, M consumers follow each partition from offset 0.
+// The append workload: N producers append unique values at a rate, M consumers follow each partition from
+// offset 0.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,7 +17,8 @@ namespace highwater::workloads {
 namespace {
 
 constexpr Duration kPollWait = milliseconds(50);
-// A refused client looks for the new leader this often; fast enough to measure unavailability, gentle on two cores.
+// A refused client looks for the new leader this often; fast enough to measure unavailability, gentle on two
+// cores.
 constexpr Duration kRetryPause = milliseconds(20);
 
 class AppendWorkload final : public Workload {
@@ -62,11 +64,13 @@ private:
         const std::unique_ptr<Client> client = context_.clients(name);
         Rng rng(context_.seed ^ static_cast<std::uint64_t>(producer));
         const std::optional<double> rate = context_.spec.rate;
-        const Duration gap = rate ? Duration{static_cast<std::int64_t>(1e9 * context_.spec.producers / *rate)} : Duration{0};
+        const Duration gap =
+            rate ? Duration{static_cast<std::int64_t>(1e9 * context_.spec.producers / *rate)} : Duration{0};
         Instant next = monotonic_now();
         for (std::int64_t n = 1;; ++n) {
             if (pause_until(next)) return;
-            const auto partition = static_cast<std::int32_t>(rng.below(static_cast<std::uint64_t>(context_.partitions)));
+            const auto partition =
+                static_cast<std::int32_t>(rng.below(static_cast<std::uint64_t>(context_.partitions)));
             const bool answered = produce_one(*client, name, partition, make_value(producer, n));
             // A producer that was blocked does not catch up: the rate is a ceiling.
             next = std::max(next + gap, monotonic_now() + (answered ? Duration{0} : kRetryPause));

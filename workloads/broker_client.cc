@@ -58,7 +58,8 @@ std::optional<SocketFailure> BrokerClient::send(BytesView frame, Instant deadlin
 }
 
 template <class Response, class Request>
-tl::expected<Response, SocketFailure> BrokerClient::ask(const Request& request, std::int16_t version, Instant deadline) {
+tl::expected<Response, SocketFailure> BrokerClient::ask(const Request& request, std::int16_t version,
+                                                        Instant deadline) {
     const Bytes frame = wire::encode_request(request, version, ++correlation_, client_id_);
     if (const auto failed = send(frame, deadline)) {
         socket_.close();
@@ -78,8 +79,8 @@ tl::expected<Response, SocketFailure> BrokerClient::ask(const Request& request, 
     return std::move(*response);
 }
 
-ProduceReply BrokerClient::produce(const std::string& topic, std::int32_t partition, Value value, std::int16_t acks,
-                                   Duration timeout, Instant deadline) {
+ProduceReply BrokerClient::produce(const std::string& topic, std::int32_t partition, Value value,
+                                   std::int16_t acks, Duration timeout, Instant deadline) {
     wire::Record record;
     record.timestamp = wall_clock_ms();
     record.value = encode_value(run_id_, value);
@@ -95,10 +96,13 @@ ProduceReply BrokerClient::produce(const std::string& topic, std::int32_t partit
     asked.records = wire::encode_batch(batch);
     ProduceReply reply;
     if (acks == 0) {
-        const auto failed = send(wire::encode_request(request, kProduceVersion, ++correlation_, client_id_), deadline);
+        const auto failed =
+            send(wire::encode_request(request, kProduceVersion, ++correlation_, client_id_), deadline);
         if (failed) socket_.close();
-        if (failed) reply.end = *failed;
-        else reply.end = wire::ErrorCode::None;
+        if (failed)
+            reply.end = *failed;
+        else
+            reply.end = wire::ErrorCode::None;
         return reply;
     }
     const auto response = ask<wire::ProduceResponse>(request, kProduceVersion, deadline);
@@ -116,7 +120,8 @@ ProduceReply BrokerClient::produce(const std::string& topic, std::int32_t partit
     return reply;
 }
 
-PollReply BrokerClient::fetch(const std::string& topic, std::int32_t partition, const FetchOptions& options, Instant deadline) {
+PollReply BrokerClient::fetch(const std::string& topic, std::int32_t partition, const FetchOptions& options,
+                              Instant deadline) {
     wire::FetchRequest request;
     request.max_wait_ms = static_cast<std::int32_t>(options.max_wait / milliseconds(1));
     request.min_bytes = 1;
@@ -158,14 +163,15 @@ PollReply BrokerClient::fetch(const std::string& topic, std::int32_t partition, 
         for (const wire::Record& record : *records) {
             // The first batch may begin before what was asked for.
             if (record.offset < options.from) continue;
-            reply.records.push_back({record.offset, decode_value(run_id_, record.value.value_or(Bytes{}), record.offset)});
+            reply.records.push_back(
+                {record.offset, decode_value(run_id_, record.value.value_or(Bytes{}), record.offset)});
         }
     }
     return reply;
 }
 
-OffsetReply BrokerClient::list_offset(const std::string& topic, std::int32_t partition, std::int32_t replica_id,
-                                      std::int64_t timestamp, Instant deadline) {
+OffsetReply BrokerClient::list_offset(const std::string& topic, std::int32_t partition,
+                                      std::int32_t replica_id, std::int64_t timestamp, Instant deadline) {
     wire::ListOffsetsRequest request;
     request.replica_id = replica_id;
     auto& asked_topic = request.topics.emplace_back();
@@ -190,7 +196,8 @@ OffsetReply BrokerClient::list_offset(const std::string& topic, std::int32_t par
     return reply;
 }
 
-tl::expected<wire::MetadataResponse, AttemptEnd> BrokerClient::metadata(const std::string& topic, Instant deadline) {
+tl::expected<wire::MetadataResponse, AttemptEnd> BrokerClient::metadata(const std::string& topic,
+                                                                        Instant deadline) {
     wire::MetadataRequest request;
     request.allow_auto_topic_creation = false;
     request.topics.emplace();
@@ -200,8 +207,8 @@ tl::expected<wire::MetadataResponse, AttemptEnd> BrokerClient::metadata(const st
     return std::move(*response);
 }
 
-tl::expected<wire::CreateTopicsResponse, AttemptEnd> BrokerClient::create_topics(const wire::CreateTopicsRequest& request,
-                                                                                 Instant deadline) {
+tl::expected<wire::CreateTopicsResponse, AttemptEnd> BrokerClient::create_topics(
+    const wire::CreateTopicsRequest& request, Instant deadline) {
     auto response = ask<wire::CreateTopicsResponse>(request, kCreateTopicsVersion, deadline);
     if (!response) return tl::make_unexpected(AttemptEnd(response.error()));
     return std::move(*response);

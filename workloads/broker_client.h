@@ -1,5 +1,5 @@
-// Raw requests to one broker, each one attempt, with the exact error and no memory of leaders. The observer, the final
-// reads and KafkaClient are made of it. Blocking, one thread.
+// Raw requests to one broker, each one attempt, with the exact error and no memory of leaders. The observer,
+// the final reads and KafkaClient are made of it. Blocking, one thread.
 #pragma once
 
 #include <optional>
@@ -29,14 +29,17 @@ public:
     BrokerClient(SocketAddress address, std::string client_id, std::string run_id)
         : address_(std::move(address)), client_id_(std::move(client_id)), run_id_(std::move(run_id)) {}
 
-    ProduceReply produce(const std::string& topic, std::int32_t partition, Value value, std::int16_t acks, Duration timeout,
-                         Instant deadline);
-    PollReply fetch(const std::string& topic, std::int32_t partition, const FetchOptions& options, Instant deadline);
-    /// `replica_id` -1: latest as a consumer sees it; -2: log end offset of any replica. timestamp -1 latest, -2 earliest.
-    OffsetReply list_offset(const std::string& topic, std::int32_t partition, std::int32_t replica_id, std::int64_t timestamp,
-                            Instant deadline);
+    ProduceReply produce(const std::string& topic, std::int32_t partition, Value value, std::int16_t acks,
+                         Duration timeout, Instant deadline);
+    PollReply fetch(const std::string& topic, std::int32_t partition, const FetchOptions& options,
+                    Instant deadline);
+    /// `replica_id` -1: latest as a consumer sees it; -2: log end offset of any replica. timestamp -1 latest,
+    /// -2 earliest.
+    OffsetReply list_offset(const std::string& topic, std::int32_t partition, std::int32_t replica_id,
+                            std::int64_t timestamp, Instant deadline);
     tl::expected<wire::MetadataResponse, AttemptEnd> metadata(const std::string& topic, Instant deadline);
-    tl::expected<wire::CreateTopicsResponse, AttemptEnd> create_topics(const wire::CreateTopicsRequest& request, Instant deadline);
+    tl::expected<wire::CreateTopicsResponse, AttemptEnd> create_topics(
+        const wire::CreateTopicsRequest& request, Instant deadline);
     void disconnect() { socket_.close(); }
 
 private:

@@ -1,4 +1,5 @@
-// What a workload needs of a client, whoever implements it (own: kafka_client, later librdkafka). Blocking, one thread.
+// What a workload needs of a client, whoever implements it (own: kafka_client, later librdkafka). Blocking,
+// one thread.
 #pragma once
 
 #include <cstdint>
@@ -42,7 +43,8 @@ class Client {
 public:
     virtual ~Client() = default;
     /// One request, one attempt. `timeout`: the broker's timeout.ms; the client gives up a second later.
-    virtual ProduceReply produce(std::int32_t partition, Value value, std::int16_t acks, Duration timeout) = 0;
+    virtual ProduceReply produce(std::int32_t partition, Value value, std::int16_t acks,
+                                 Duration timeout) = 0;
     /// From the leader as this client knows it. `max_wait`: how long the broker may wait for a record.
     virtual PollReply poll(std::int32_t partition, Offset from, Duration max_wait) = 0;
     /// ListOffsets latest (the leader's high watermark).

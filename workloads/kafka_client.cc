@@ -36,7 +36,8 @@ public:
         FetchOptions fetch;
         fetch.from = from;
         fetch.max_wait = max_wait;
-        PollReply reply = connections_.at(broker).fetch(options_.topic, partition, fetch, monotonic_now() + max_wait + kPollPatience);
+        PollReply reply = connections_.at(broker).fetch(options_.topic, partition, fetch,
+                                                        monotonic_now() + max_wait + kPollPatience);
         reply.broker = broker;
         return reply;
     }
@@ -44,7 +45,8 @@ public:
     OffsetReply latest(std::int32_t partition) override {
         const BrokerId broker = leader_of(partition);
         if (broker == kNoBroker) return {};
-        OffsetReply reply = connections_.at(broker).list_offset(options_.topic, partition, -1, -1, monotonic_now() + kPollPatience);
+        OffsetReply reply = connections_.at(broker).list_offset(options_.topic, partition, -1, -1,
+                                                                monotonic_now() + kPollPatience);
         reply.broker = broker;
         return reply;
     }
@@ -63,7 +65,8 @@ private:
         for (std::size_t tried = 0; tried < connections_.size(); ++tried) {
             asked_ = (asked_ + 1) % connections_.size();
             auto connection = std::next(connections_.begin(), static_cast<std::ptrdiff_t>(asked_));
-            const auto response = connection->second.metadata(options_.topic, monotonic_now() + kMetadataPatience);
+            const auto response =
+                connection->second.metadata(options_.topic, monotonic_now() + kMetadataPatience);
             if (!response || response->topics.size() != 1) continue;
             for (const auto& entry : response->topics[0].partitions) {
                 if (entry.leader_id != kNoBroker) leaders_[entry.partition_index] = entry.leader_id;

@@ -1,5 +1,5 @@
-// Our own client: finds the leader by Metadata, then one request is one attempt. It may be stale on purpose: the leader
-// is looked up only after refresh().
+// Our own client: finds the leader by Metadata, then one request is one attempt. It may be stale on purpose:
+// the leader is looked up only after refresh().
 #pragma once
 
 #include <map>

@@ -13,7 +13,8 @@ bool refused_before_append(wire::ErrorCode code) {
         case 21:  // INVALID_REQUIRED_ACKS
         case 87:  // INVALID_RECORD
             return true;
-        default: return false;
+        default:
+            return false;
     }
 }
 
@@ -22,7 +23,8 @@ bool refused_before_append(wire::ErrorCode code) {
 Outcome produce_outcome(const AttemptEnd& end, std::int16_t acks, bool single_attempt) {
     if (const auto* failure = std::get_if<SocketFailure>(&end)) {
         // Nothing was sent on a connection that never existed.
-        const bool never_sent = *failure == SocketFailure::Refused || *failure == SocketFailure::ConnectTimeout;
+        const bool never_sent =
+            *failure == SocketFailure::Refused || *failure == SocketFailure::ConnectTimeout;
         return never_sent && single_attempt ? Outcome::Fail : Outcome::Info;
     }
     const wire::ErrorCode code = std::get<wire::ErrorCode>(end);
@@ -35,7 +37,8 @@ Outcome produce_outcome(const AttemptEnd& end, std::int16_t acks, bool single_at
 }
 
 std::string attempt_error(const AttemptEnd& end) {
-    if (const auto* failure = std::get_if<SocketFailure>(&end)) return std::string(socket_failure_name(*failure));
+    if (const auto* failure = std::get_if<SocketFailure>(&end))
+        return std::string(socket_failure_name(*failure));
     const wire::ErrorCode code = std::get<wire::ErrorCode>(end);
     return code == wire::ErrorCode::None ? "" : std::string(wire::error_name(code));
 }

@@ -1,4 +1,5 @@
-// Where every client, observer and fault writes what happened: one history, in memory and, line by line, on disk.
+// Where every client, observer and fault writes what happened: one history, in memory and, line by line, on
+// disk.
 #pragma once
 
 #include <condition_variable>
@@ -22,8 +23,8 @@ public:
 
     /// Acknowledged appends (acks 1 or all) so far.
     [[nodiscard]] std::int64_t acked() const;
-    /// Completion of the first acks=all acknowledgement whose call is at or after `since`; waits until `deadline`.
-    /// Nullopt if there was none.
+    /// Completion of the first acks=all acknowledgement whose call is at or after `since`; waits until
+    /// `deadline`. Nullopt if there was none.
     [[nodiscard]] std::optional<Instant> wait_for_ack_all(Instant since, Instant deadline) const;
     /// Errors: a line could not be written (disk full …); the history is then incomplete.
     [[nodiscard]] Status status() const;

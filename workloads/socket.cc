@@ -23,12 +23,18 @@ constexpr std::size_t kMaxFrame = 100U << 20U;
 
 std::string_view socket_failure_name(SocketFailure failure) {
     switch (failure) {
-        case SocketFailure::Refused: return "connection refused";
-        case SocketFailure::ConnectTimeout: return "connect timed out";
-        case SocketFailure::Lost: return "connection lost";
-        case SocketFailure::Timeout: return "client timeout";
-        case SocketFailure::Oversized: return "oversized frame";
-        case SocketFailure::Malformed: return "malformed response";
+        case SocketFailure::Refused:
+            return "connection refused";
+        case SocketFailure::ConnectTimeout:
+            return "connect timed out";
+        case SocketFailure::Lost:
+            return "connection lost";
+        case SocketFailure::Timeout:
+            return "client timeout";
+        case SocketFailure::Oversized:
+            return "oversized frame";
+        case SocketFailure::Malformed:
+            return "malformed response";
     }
     return "?";
 }
@@ -70,7 +76,8 @@ std::optional<SocketFailure> Socket::connect(const SocketAddress& to, Instant de
     sockaddr_in address{};
     address.sin_family = AF_INET;
     address.sin_port = htons(to.port);
-    HW_ASSERT(::inet_pton(AF_INET, to.host.c_str(), &address.sin_addr) == 1, "'{}' is no IPv4 address", to.host);
+    HW_ASSERT(::inet_pton(AF_INET, to.host.c_str(), &address.sin_addr) == 1, "'{}' is no IPv4 address",
+              to.host);
     // The sockets API wants the generic address type.
     if (::connect(fd_, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) return std::nullopt;
     if (errno == EINPROGRESS) {
@@ -107,7 +114,8 @@ std::optional<SocketFailure> Socket::send_frame(BytesView payload, Instant deadl
     return std::nullopt;
 }
 
-std::optional<SocketFailure> Socket::receive_exactly(std::uint8_t* into, std::size_t count, Instant deadline) const {
+std::optional<SocketFailure> Socket::receive_exactly(std::uint8_t* into, std::size_t count,
+                                                     Instant deadline) const {
     for (std::size_t received = 0; received < count;) {
         const ssize_t got = ::recv(fd_, into + received, count - received, 0);
         if (got > 0) {
@@ -125,11 +133,13 @@ std::optional<SocketFailure> Socket::receive_exactly(std::uint8_t* into, std::si
 
 tl::expected<Bytes, SocketFailure> Socket::receive_frame(Instant deadline) {
     std::array<std::uint8_t, 4> prefix{};
-    if (const auto failed = receive_exactly(prefix.data(), prefix.size(), deadline)) return tl::make_unexpected(*failed);
+    if (const auto failed = receive_exactly(prefix.data(), prefix.size(), deadline))
+        return tl::make_unexpected(*failed);
     const std::uint32_t size = ByteReader(prefix).u32();
     if (size > kMaxFrame) return tl::make_unexpected(SocketFailure::Oversized);
     Bytes payload(size);
-    if (const auto failed = receive_exactly(payload.data(), size, deadline)) return tl::make_unexpected(*failed);
+    if (const auto failed = receive_exactly(payload.data(), size, deadline))
+        return tl::make_unexpected(*failed);
     return payload;
 }
 

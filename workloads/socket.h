@@ -39,7 +39,8 @@ public:
 
 private:
     std::optional<SocketFailure> wait_for(short events, Instant deadline) const;
-    std::optional<SocketFailure> receive_exactly(std::uint8_t* into, std::size_t count, Instant deadline) const;
+    std::optional<SocketFailure> receive_exactly(std::uint8_t* into, std::size_t count,
+                                                 Instant deadline) const;
 
     int fd_ = -1;
 };

@@ -1,5 +1,3 @@
-#include "checker/checker.h"
-
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -8,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "checker/checker.h"
 #include "harness/commands/commands.h"
 #include "results/run_result.h"
 
@@ -23,11 +22,12 @@ void add_run_reasons(const std::filesystem::path& file, checker::CheckInput& inp
     if (!earlier) return;
     for (std::size_t i = 0; i < earlier->reasons.size(); ++i) {
         const std::string& reason = earlier->reasons[i];
-        const bool runners = reason == "fault-not-effective" || reason == "not-healed" || reason == "target-unresolved" ||
-                             reason == "timing-degraded";
+        const bool runners = reason == "fault-not-effective" || reason == "not-healed" ||
+                             reason == "target-unresolved" || reason == "timing-degraded";
         if (!runners) continue;
         input.run_reasons.push_back(reason);
-        input.run_reason_details.push_back(i < earlier->reason_details.size() ? earlier->reason_details[i] : "");
+        input.run_reason_details.push_back(i < earlier->reason_details.size() ? earlier->reason_details[i]
+                                                                              : "");
     }
 }
 
@@ -37,9 +37,11 @@ void add_run_facts(const std::filesystem::path& file, results::RunResult& result
     const nlohmann::json run = nlohmann::json::parse(in, nullptr, false);
     if (!run.is_object()) return;
     if (const auto sut = run.find("sut"); sut != run.end() && sut->is_string()) result.sut = *sut;
-    if (const auto seed = run.find("seed"); seed != run.end() && seed->is_number_unsigned()) result.seed = *seed;
+    if (const auto seed = run.find("seed"); seed != run.end() && seed->is_number_unsigned())
+        result.seed = *seed;
     const auto time = [&run](const char* key, std::optional<Instant>& into) {
-        if (const auto at = run.find(key); at != run.end() && at->is_number_integer()) into = Instant{at->get<std::int64_t>()};
+        if (const auto at = run.find(key); at != run.end() && at->is_number_integer())
+            into = Instant{at->get<std::int64_t>()};
     };
     time("first_fault", phases.first_fault);
     time("healed", phases.healed);

@@ -1,5 +1,6 @@
-// The verbs of the highwater command line. Each returns the process's exit code (0 valid, 1 invalid, 2 unknown,
-// 64 bad usage or input, 70 harness fault, 130 interrupted) and prints one JSON object on stdout with --json.
+// The verbs of the highwater command line. Each returns the process's exit code (0 valid, 1 invalid, 2
+// unknown, 64 bad usage or input, 70 harness fault, 130 interrupted) and prints one JSON object on stdout
+// with --json.
 #pragma once
 
 #include <atomic>

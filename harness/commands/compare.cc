@@ -27,14 +27,18 @@ Result<Param> parse_param(const std::string& text) {
         if (comma == std::string_view::npos) break;
         rest.remove_prefix(comma + 1);
     }
-    if (param.values.size() < 2) return failure(fmt::format("--param {}: needs at least two values to compare", text));
+    if (param.values.size() < 2)
+        return failure(fmt::format("--param {}: needs at least two values to compare", text));
     return param;
 }
 
 std::string heading(const Scenario& scenario, const CompareArguments& arguments) {
-    return fmt::format("{} · {} brokers, RF {}, min.insync.replicas {} · seed {}{}", scenario.name, scenario.cluster.brokers,
-                       scenario.topic.assignment.front().size(), scenario.topic.min_insync_replicas(), arguments.run.seed,
-                       arguments.runs > 1 ? fmt::format(" to {}", arguments.run.seed + static_cast<unsigned>(arguments.runs) - 1) : "");
+    return fmt::format(
+        "{} · {} brokers, RF {}, min.insync.replicas {} · seed {}{}", scenario.name, scenario.cluster.brokers,
+        scenario.topic.assignment.front().size(), scenario.topic.min_insync_replicas(), arguments.run.seed,
+        arguments.runs > 1
+            ? fmt::format(" to {}", arguments.run.seed + static_cast<unsigned>(arguments.runs) - 1)
+            : "");
 }
 
 }  // namespace
@@ -74,7 +78,8 @@ int compare_command(const CompareArguments& arguments, const CommonOptions& comm
         sides.push_back(std::move(side));
     }
     const results::Comparison comparison = results::compare(scenarios.front(), param->key, std::move(sides));
-    fmt::print(common.json ? stderr : stdout, "{}", results::comparison_to_text(comparison, heading(scenarios.front(), arguments)));
+    fmt::print(common.json ? stderr : stdout, "{}",
+               results::comparison_to_text(comparison, heading(scenarios.front(), arguments)));
     if (common.json) fmt::print("{}\n", results::comparison_to_json(comparison));
     return exit_code(comparison.verdict);
 }

@@ -1,10 +1,9 @@
-#include "node/server/make_server.h"
-
 #include <algorithm>
 
 #include "base/overloaded.h"
 #include "node/server/broker_state.h"
 #include "node/server/inspection.h"
+#include "node/server/make_server.h"
 
 namespace highwater::node {
 namespace {

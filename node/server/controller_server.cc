@@ -4,10 +4,10 @@
 
 #include "base/overloaded.h"
 #include "node/controller/controller.h"
-#include "node/server/make_server.h"
 #include "node/server/cluster_metadata.h"
 #include "node/server/inbound.h"
 #include "node/server/inspection.h"
+#include "node/server/make_server.h"
 #include "node/server/meta_properties.h"
 #include "wire/frame.h"
 #include "wire/messages/fetch.h"
@@ -94,11 +94,16 @@ private:
         switch (header.api_key) {
             case wire::ApiKey::BrokerRegistration:
                 return decide<wire::BrokerRegistrationRequest>(conn, *frame);
-            case wire::ApiKey::BrokerHeartbeat: return decide<wire::BrokerHeartbeatRequest>(conn, *frame);
-            case wire::ApiKey::AlterPartition: return decide<wire::AlterPartitionRequest>(conn, *frame);
-            case wire::ApiKey::CreateTopics: return decide<wire::CreateTopicsRequest>(conn, *frame);
-            case wire::ApiKey::Fetch: return queue_fetch(conn, *frame);
-            default: return inbound_.close(conn, name + " is not for controllers");
+            case wire::ApiKey::BrokerHeartbeat:
+                return decide<wire::BrokerHeartbeatRequest>(conn, *frame);
+            case wire::ApiKey::AlterPartition:
+                return decide<wire::AlterPartitionRequest>(conn, *frame);
+            case wire::ApiKey::CreateTopics:
+                return decide<wire::CreateTopicsRequest>(conn, *frame);
+            case wire::ApiKey::Fetch:
+                return queue_fetch(conn, *frame);
+            default:
+                return inbound_.close(conn, name + " is not for controllers");
         }
     }
 
@@ -176,8 +181,10 @@ private:
         } else {
             auto records = log.read(asked.fetch_offset, log.log_end_offset(),
                                     static_cast<std::size_t>(std::max(asked.partition_max_bytes, 1)));
-            if (records) answer.records = std::move(*records);
-            else answer.error_code = wire::ErrorCode::KafkaStorageError;
+            if (records)
+                answer.records = std::move(*records);
+            else
+                answer.error_code = wire::ErrorCode::KafkaStorageError;
         }
         return answer.error_code != wire::ErrorCode::None;
     }

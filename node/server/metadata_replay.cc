@@ -124,13 +124,14 @@ Status BrokerState::claim_directory(const TopicImage& topic, const TopicPartitio
     const auto found = storage.read_file(path);
     if (!found) return tl::make_unexpected(found.error());
     if (!found->has_value()) {
-        return storage.replace_file(path, as_bytes_view(format_partition_metadata(topic.id)), Durability::OsDecides);
+        return storage.replace_file(path, as_bytes_view(format_partition_metadata(topic.id)),
+                                    Durability::OsDecides);
     }
     const auto claimed = parse_partition_metadata(as_text(**found), kPartitionMetadataFile);
     if (!claimed) return tl::make_unexpected(claimed.error());
     if (*claimed == topic.id) return {};
-    return failure(fmt::format("partition.metadata says topic id {}, the cluster says {}", claimed->to_string(),
-                               topic.id.to_string()));
+    return failure(fmt::format("partition.metadata says topic id {}, the cluster says {}",
+                               claimed->to_string(), topic.id.to_string()));
 }
 
 Result<std::unique_ptr<Partition>> BrokerState::open_partition(const TopicImage& topic,

@@ -88,7 +88,8 @@ void BrokerState::handle_frame(ConnId conn, const Bytes& payload) {
                     forwards.push_back({id, header.api_version, header.correlation_id, std::move(request)});
                     forward_next();
                 });
-        default: return inbound.close(conn, name + " is not for brokers");
+        default:
+            return inbound.close(conn, name + " is not for brokers");
     }
 }
 

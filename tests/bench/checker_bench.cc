@@ -54,9 +54,11 @@ int run(std::int64_t appends) {
     const Verdict verdict = checker::check({*history, nullptr, {}, {}});
     const Instant checked = monotonic_now();
     const double rate = static_cast<double>(history->operations.size()) / to_seconds(checked - began);
-    fmt::print("checker: {} operations, load {:.2f} s, check {:.2f} s, {:.2f} M ops/s, {:.2f} of the budget, verdict {}\n",
-               history->operations.size(), to_seconds(loaded - began), to_seconds(checked - loaded), rate / 1e6,
-               rate / kBudget, verdict_name(verdict.kind));
+    fmt::print(
+        "checker: {} operations, load {:.2f} s, check {:.2f} s, {:.2f} M ops/s, {:.2f} of the budget, "
+        "verdict {}\n",
+        history->operations.size(), to_seconds(loaded - began), to_seconds(checked - loaded), rate / 1e6,
+        rate / kBudget, verdict_name(verdict.kind));
     return 0;
 }
 

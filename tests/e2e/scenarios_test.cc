@@ -113,7 +113,8 @@ TEST(Scenario, CutPathDoesNotAnswerUntilItIsMended) {
     const std::string run_dir = run.json["run_dir"];
     for (const std::string& line : lines_of(read_text(run_dir + "/history.jsonl"))) {
         const Json operation = Json::parse(line);
-        if (operation.value("op", "") == "probe" && operation.contains("src") && !operation.value("ok", true)) ++silent;
+        if (operation.value("op", "") == "probe" && operation.contains("src") && !operation.value("ok", true))
+            ++silent;
     }
     EXPECT_EQ(silent, 1) << "the cut was probed, and nothing answered";
 }

@@ -264,8 +264,8 @@ TEST(Durations, BothWays) {
          {"", "5", "s", "-1s", "1 s", "1h", "nans", "infs", "1e300s", "99999999999999999999s", "1s2"}) {
         EXPECT_FALSE(parse_duration(text).has_value()) << text;
     }
-    for (const Duration duration :
-         std::vector<Duration>{Duration{0}, Duration{1}, Duration{1500}, milliseconds(20), milliseconds(1500), seconds(90)}) {
+    for (const Duration duration : std::vector<Duration>{Duration{0}, Duration{1}, Duration{1500},
+                                                         milliseconds(20), milliseconds(1500), seconds(90)}) {
         EXPECT_EQ(parse_duration(format_duration(duration)), duration) << format_duration(duration);
     }
     EXPECT_EQ(format_duration(milliseconds(1500)), "1500ms");

@@ -1,5 +1,5 @@
-// Goal: faults strike in order and on whom their roles mean, and every doubt has its reason. Method: a cluster that only
-// remembers what was done to it, and facts that the test sets.
+// Goal: faults strike in order and on whom their roles mean, and every doubt has its reason. Method: a
+// cluster that only remembers what was done to it, and facts that the test sets.
 #include "nemesis/executor.h"
 
 #include <fmt/format.h>
@@ -38,9 +38,12 @@ public:
     std::optional<Offset> log_end_offset(BrokerId) const override { return std::nullopt; }
     bool fenced(BrokerId) const override { return false; }
     std::int64_t acked() const override { return 0; }
-    std::optional<std::vector<BrokerId>> targets_of(const std::string&) const override { return std::nullopt; }
+    std::optional<std::vector<BrokerId>> targets_of(const std::string&) const override {
+        return std::nullopt;
+    }
     std::vector<BrokerId> resolve(std::string_view role) const override {
-        if (role == "leader") return leads == kNoBroker ? std::vector<BrokerId>{} : std::vector<BrokerId>{leads};
+        if (role == "leader")
+            return leads == kNoBroker ? std::vector<BrokerId>{} : std::vector<BrokerId>{leads};
         return {2, 3};
     }
 
@@ -72,16 +75,19 @@ protected:
 };
 
 TEST_F(ExecutorTest, StrikesInOrderAndUndoesWhatLasts) {
-    play("[[fault]]\nid = \"a\"\nkind = \"pause\"\ntarget = \"follower:all\"\nfor = \"1ms\"\n"
-         "[[fault]]\nafter = \"a\"\nkind = \"kill\"\ntarget = \"leader\"\n");
-    EXPECT_EQ(target_.done, (std::vector<std::string>{"pause 2", "pause 3", "resume 2", "resume 3", "kill 1"}));
+    play(
+        "[[fault]]\nid = \"a\"\nkind = \"pause\"\ntarget = \"follower:all\"\nfor = \"1ms\"\n"
+        "[[fault]]\nafter = \"a\"\nkind = \"kill\"\ntarget = \"leader\"\n");
+    EXPECT_EQ(target_.done,
+              (std::vector<std::string>{"pause 2", "pause 3", "resume 2", "resume 3", "kill 1"}));
     EXPECT_EQ(doubt(), "");
 }
 
 TEST_F(ExecutorTest, RoleThatNobodyHoldsStopsTheSchedule) {
     facts_.leads = kNoBroker;
-    play("[[fault]]\nid = \"a\"\nkind = \"kill\"\ntarget = \"leader\"\n"
-         "[[fault]]\nafter = \"a\"\nkind = \"pause\"\ntarget = \"follower:all\"\n");
+    play(
+        "[[fault]]\nid = \"a\"\nkind = \"kill\"\ntarget = \"leader\"\n"
+        "[[fault]]\nafter = \"a\"\nkind = \"pause\"\ntarget = \"follower:all\"\n");
     EXPECT_TRUE(target_.done.empty());
     EXPECT_EQ(doubt(), "target-unresolved");
 }
@@ -98,7 +104,8 @@ TEST_F(ExecutorTest, UntilThatNeverHoldsIsADoubtAtItsDeadline) {
 }
 
 TEST_F(ExecutorTest, UntilThatNeverHeldWhileTheFaultLastedIsADoubt) {
-    const std::string fault = "[[fault]]\nkind = \"pause\"\ntarget = \"leader\"\nfor = \"1ms\"\nuntil = \"isr.size == 1\"\n";
+    const std::string fault =
+        "[[fault]]\nkind = \"pause\"\ntarget = \"leader\"\nfor = \"1ms\"\nuntil = \"isr.size == 1\"\n";
     play(fault);
     EXPECT_EQ(doubt(), "fault-not-effective");
     facts_.members = {1};
@@ -107,8 +114,9 @@ TEST_F(ExecutorTest, UntilThatNeverHeldWhileTheFaultLastedIsADoubt) {
 }
 
 TEST_F(ExecutorTest, ReleaseRemovesTheRulesOfItsFault) {
-    play("[[fault]]\nid = \"h\"\nkind = \"hold\"\npath = \"leader->follower:all\"\n"
-         "[[fault]]\nafter = \"h\"\nkind = \"release\"\ntarget = \"h\"\n");
+    play(
+        "[[fault]]\nid = \"h\"\nkind = \"hold\"\npath = \"leader->follower:all\"\n"
+        "[[fault]]\nafter = \"h\"\nkind = \"release\"\ntarget = \"h\"\n");
     EXPECT_EQ(target_.done,
               (std::vector<std::string>{"add h/1->2", "add h/1->3", "remove h/1->2", "remove h/1->3"}));
 }

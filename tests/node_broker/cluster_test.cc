@@ -200,7 +200,8 @@ TEST_F(ClusterTest, AFrameThatIsTooLongIsRefusedAtItsLength) {
     std::uint8_t byte = 0;
     EXPECT_LE(::recv(fd, &byte, 1, 0), 0) << "the broker waits for 2 GiB";
     ::close(fd);
-    EXPECT_NE(cluster_.output(1).find("a frame of 2147483647 bytes"), std::string::npos) << cluster_.output(1);
+    EXPECT_NE(cluster_.output(1).find("a frame of 2147483647 bytes"), std::string::npos)
+        << cluster_.output(1);
 }
 
 /// One record so large that every fetch of it fills a response.

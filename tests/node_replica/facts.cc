@@ -157,11 +157,15 @@ std::string describe(const Partition& partition) {
     const Offset log_end = partition.log().log_end_offset();
     std::string head;
     switch (partition.role()) {
-        case Role::None: head = "none"; break;
+        case Role::None:
+            head = "none";
+            break;
         case Role::Follower:
             head = fmt::format("follower of {} @{}", partition.leader(), partition.leader_epoch());
             break;
-        case Role::Leader: head = fmt::format("leader @{}", partition.leader_epoch()); break;
+        case Role::Leader:
+            head = fmt::format("leader @{}", partition.leader_epoch());
+            break;
     }
     std::string text = fmt::format("{} LEO {} HW {}", head, log_end, partition.high_watermark());
     if (partition.offline()) text += " offline";

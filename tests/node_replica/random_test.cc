@@ -54,18 +54,34 @@ public:
                 elect(rng_.pick(registration_.isr));
         }
         switch (rng_.below(16)) {
-            case 0: node.partition->tick(now_); break;
+            case 0:
+                node.partition->tick(now_);
+                break;
             case 1:
-            case 2: ask_controller(node); break;
-            case 3: answer_leader(node); break;
-            case 4: lose_answer(node); break;
+            case 2:
+                ask_controller(node);
+                break;
+            case 3:
+                answer_leader(node);
+                break;
+            case 4:
+                lose_answer(node);
+                break;
             case 5:
-            case 6: deliver_metadata(node); break;
+            case 6:
+                deliver_metadata(node);
+                break;
             case 7:
-            case 8: append(node); break;
+            case 8:
+                append(node);
+                break;
             case 9:
-            case 10: deliver_response(node); break;
-            default: fetch(id, rng_.chance(70)); break;
+            case 10:
+                deliver_response(node);
+                break;
+            default:
+                fetch(id, rng_.chance(70));
+                break;
         }
         check();
     }

@@ -1,11 +1,12 @@
 // Every file of testdata is one rule, told as an interaction with replicas (bench.h has the commands).
+#include "transcript.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <filesystem>
 
 #include "bench.h"
-#include "transcript.h"
 
 namespace highwater::node {
 namespace {

@@ -1,11 +1,12 @@
 // What clients may send, well formed or not: answers in order, fallbacks, errors, and connections that are
 // closed.
+#include "tests/support/requests.h"
+
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "base/rng.h"
 #include "tests/node_server/cluster.h"
-#include "tests/support/requests.h"
 #include "wire/messages/api_versions.h"
 
 namespace highwater::test {

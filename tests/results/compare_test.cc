@@ -43,8 +43,9 @@ TEST(Compare, CounterThatDoesNotExistIsRefused) {
     EXPECT_TRUE(check_counters(on_and_off()).has_value());
     const Status misspelt = check_counters(expecting({{"k=true", "lost_comitted >= 1"}}));
     ASSERT_FALSE(misspelt.has_value());
-    EXPECT_TRUE(misspelt.error().message.starts_with(
-        "scenario s: compare.expect \"k=true\": no counter is called lost_comitted (known: acked, lost_committed, "))
+    EXPECT_TRUE(
+        misspelt.error().message.starts_with("scenario s: compare.expect \"k=true\": no counter is called "
+                                             "lost_comitted (known: acked, lost_committed, "))
         << misspelt.error().message;
 }
 

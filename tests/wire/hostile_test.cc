@@ -36,9 +36,15 @@ void mutate(Rng& rng, Bytes& bytes) {
         }
         const std::size_t at = rng.below(bytes.size());
         switch (rng.below(5)) {
-            case 0: bytes[at] = static_cast<std::uint8_t>(rng.next()); break;
-            case 1: bytes[at] ^= static_cast<std::uint8_t>(1U << rng.below(8)); break;
-            case 2: bytes.resize(at); break;
+            case 0:
+                bytes[at] = static_cast<std::uint8_t>(rng.next());
+                break;
+            case 1:
+                bytes[at] ^= static_cast<std::uint8_t>(1U << rng.below(8));
+                break;
+            case 2:
+                bytes.resize(at);
+                break;
             case 3:
                 bytes.insert(bytes.begin() + static_cast<std::ptrdiff_t>(at),
                              static_cast<std::uint8_t>(rng.next()));

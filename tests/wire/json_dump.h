@@ -34,15 +34,20 @@ template <class T>
 nlohmann::json dump_value(const T& value, std::int16_t version, Tagged tagged) {
     if constexpr (IsOptional<T>::value)
         return value ? dump_value(*value, version, tagged) : nlohmann::json(nullptr);
-    else if constexpr (std::is_same_v<T, Bytes>) return to_base64(value);
+    else if constexpr (std::is_same_v<T, Bytes>)
+        return to_base64(value);
     else if constexpr (IsVector<T>::value) {
         auto items = nlohmann::json::array();
         for (const auto& item : value) items.push_back(dump_value(item, version, tagged));
         return items;
-    } else if constexpr (std::is_same_v<T, Uuid>) return value.to_string();
-    else if constexpr (std::is_enum_v<T>) return static_cast<std::underlying_type_t<T>>(value);
-    else if constexpr (std::is_arithmetic_v<T> || std::is_same_v<T, std::string>) return value;
-    else return dump_struct(value, version, tagged);
+    } else if constexpr (std::is_same_v<T, Uuid>)
+        return value.to_string();
+    else if constexpr (std::is_enum_v<T>)
+        return static_cast<std::underlying_type_t<T>>(value);
+    else if constexpr (std::is_arithmetic_v<T> || std::is_same_v<T, std::string>)
+        return value;
+    else
+        return dump_struct(value, version, tagged);
 }
 
 template <class Struct, class T>

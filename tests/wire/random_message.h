@@ -54,10 +54,18 @@ private:
             into = static_cast<T>(number);
         } else if constexpr (std::is_integral_v<T>) {
             switch (rng_.below(4)) {
-                case 0: into = std::numeric_limits<T>::min(); break;
-                case 1: into = std::numeric_limits<T>::max(); break;
-                case 2: into = static_cast<T>(rng_.below(3)); break;
-                default: into = static_cast<T>(rng_.next()); break;
+                case 0:
+                    into = std::numeric_limits<T>::min();
+                    break;
+                case 1:
+                    into = std::numeric_limits<T>::max();
+                    break;
+                case 2:
+                    into = static_cast<T>(rng_.below(3));
+                    break;
+                default:
+                    into = static_cast<T>(rng_.next());
+                    break;
             }
         } else {
             fill(into);

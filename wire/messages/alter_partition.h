@@ -19,9 +19,8 @@ struct AlterPartitionRequest {
                 friend bool operator==(const BrokerState&, const BrokerState&) = default;
 
                 static constexpr auto fields() {
-                    return std::tuple{
-                        field("brokerId", &BrokerState::broker_id, since(3)),
-                        field("brokerEpoch", &BrokerState::broker_epoch, since(3))};
+                    return std::tuple{field("brokerId", &BrokerState::broker_id, since(3)),
+                                      field("brokerEpoch", &BrokerState::broker_epoch, since(3))};
                 }
             };
             std::int32_t partition_index = 0;
@@ -47,9 +46,8 @@ struct AlterPartitionRequest {
         friend bool operator==(const TopicData&, const TopicData&) = default;
 
         static constexpr auto fields() {
-            return std::tuple{
-                field("topicId", &TopicData::topic_id, since(2)),
-                field("partitions", &TopicData::partitions, since(0))};
+            return std::tuple{field("topicId", &TopicData::topic_id, since(2)),
+                              field("partitions", &TopicData::partitions, since(0))};
         }
     };
     std::int32_t broker_id = 0;
@@ -58,10 +56,9 @@ struct AlterPartitionRequest {
     friend bool operator==(const AlterPartitionRequest&, const AlterPartitionRequest&) = default;
 
     static constexpr auto fields() {
-        return std::tuple{
-            field("brokerId", &AlterPartitionRequest::broker_id, since(0)),
-            field("brokerEpoch", &AlterPartitionRequest::broker_epoch, since(0)),
-            field("topics", &AlterPartitionRequest::topics, since(0))};
+        return std::tuple{field("brokerId", &AlterPartitionRequest::broker_id, since(0)),
+                          field("brokerEpoch", &AlterPartitionRequest::broker_epoch, since(0)),
+                          field("topics", &AlterPartitionRequest::topics, since(0))};
     }
 };
 
@@ -97,9 +94,8 @@ struct AlterPartitionResponse {
         friend bool operator==(const TopicData&, const TopicData&) = default;
 
         static constexpr auto fields() {
-            return std::tuple{
-                field("topicId", &TopicData::topic_id, since(2)),
-                field("partitions", &TopicData::partitions, since(0))};
+            return std::tuple{field("topicId", &TopicData::topic_id, since(2)),
+                              field("partitions", &TopicData::partitions, since(0))};
         }
     };
     std::int32_t throttle_time_ms = 0;
@@ -108,10 +104,9 @@ struct AlterPartitionResponse {
     friend bool operator==(const AlterPartitionResponse&, const AlterPartitionResponse&) = default;
 
     static constexpr auto fields() {
-        return std::tuple{
-            field("throttleTimeMs", &AlterPartitionResponse::throttle_time_ms, since(0)),
-            field("errorCode", &AlterPartitionResponse::error_code, since(0)),
-            field("topics", &AlterPartitionResponse::topics, since(0))};
+        return std::tuple{field("throttleTimeMs", &AlterPartitionResponse::throttle_time_ms, since(0)),
+                          field("errorCode", &AlterPartitionResponse::error_code, since(0)),
+                          field("topics", &AlterPartitionResponse::topics, since(0))};
     }
 };
 HW_WIRE_MESSAGE(AlterPartitionRequest)

@@ -19,11 +19,10 @@ struct BrokerRegistrationRequest {
         friend bool operator==(const Listener&, const Listener&) = default;
 
         static constexpr auto fields() {
-            return std::tuple{
-                field("name", &Listener::name, since(0)),
-                field("host", &Listener::host, since(0)),
-                field("port", &Listener::port, since(0)),
-                field("securityProtocol", &Listener::security_protocol, since(0))};
+            return std::tuple{field("name", &Listener::name, since(0)),
+                              field("host", &Listener::host, since(0)),
+                              field("port", &Listener::port, since(0)),
+                              field("securityProtocol", &Listener::security_protocol, since(0))};
         }
     };
     struct Feature {
@@ -33,10 +32,9 @@ struct BrokerRegistrationRequest {
         friend bool operator==(const Feature&, const Feature&) = default;
 
         static constexpr auto fields() {
-            return std::tuple{
-                field("name", &Feature::name, since(0)),
-                field("minSupportedVersion", &Feature::min_supported_version, since(0)),
-                field("maxSupportedVersion", &Feature::max_supported_version, since(0))};
+            return std::tuple{field("name", &Feature::name, since(0)),
+                              field("minSupportedVersion", &Feature::min_supported_version, since(0)),
+                              field("maxSupportedVersion", &Feature::max_supported_version, since(0))};
         }
     };
     std::int32_t broker_id = 0;
@@ -75,10 +73,9 @@ struct BrokerRegistrationResponse {
     friend bool operator==(const BrokerRegistrationResponse&, const BrokerRegistrationResponse&) = default;
 
     static constexpr auto fields() {
-        return std::tuple{
-            field("throttleTimeMs", &BrokerRegistrationResponse::throttle_time_ms, since(0)),
-            field("errorCode", &BrokerRegistrationResponse::error_code, since(0)),
-            field("brokerEpoch", &BrokerRegistrationResponse::broker_epoch, since(0))};
+        return std::tuple{field("throttleTimeMs", &BrokerRegistrationResponse::throttle_time_ms, since(0)),
+                          field("errorCode", &BrokerRegistrationResponse::error_code, since(0)),
+                          field("brokerEpoch", &BrokerRegistrationResponse::broker_epoch, since(0))};
     }
 };
 HW_WIRE_MESSAGE(BrokerRegistrationRequest)
