@@ -30,11 +30,20 @@ inline constexpr std::array kApis = {
     ApiInfo{ApiKey::Fetch, "Fetch", 12, {4, 11}, {4, 17}},
     ApiInfo{ApiKey::ListOffsets, "ListOffsets", 6, {1, 5}, {1, 5}},
     ApiInfo{ApiKey::Metadata, "Metadata", 9, {0, 8}, {0, 8}},
-    ApiInfo{ApiKey::ApiVersions, "ApiVersions", 3, {0, 2}, {0, 2}},
-    ApiInfo{ApiKey::CreateTopics, "CreateTopics", 5, {2, 4}, {2, 4}},
+    ApiInfo{ApiKey::FindCoordinator, "FindCoordinator", 3, {0, 2}, kNotOffered},
+    ApiInfo{ApiKey::ApiVersions, "ApiVersions", 3, {0, 4}, {0, 4}},
+    ApiInfo{ApiKey::CreateTopics, "CreateTopics", 5, {2, 7}, {2, 7}},
+    ApiInfo{ApiKey::DeleteTopics, "DeleteTopics", 4, {1, 6}, {1, 6}},
+    ApiInfo{ApiKey::InitProducerId, "InitProducerId", 2, {0, 5}, kNotOffered},
+    ApiInfo{ApiKey::OffsetForLeaderEpoch, "OffsetForLeaderEpoch", 4, {2, 4}, {2, 4}},
+    ApiInfo{ApiKey::DescribeConfigs, "DescribeConfigs", 4, {1, 4}, kNotOffered},
+    ApiInfo{ApiKey::ElectLeaders, "ElectLeaders", 2, {0, 2}, {0, 2}},
+    ApiInfo{ApiKey::IncrementalAlterConfigs, "IncrementalAlterConfigs", 1, {0, 1}, {0, 1}},
     ApiInfo{ApiKey::AlterPartition, "AlterPartition", 0, kNotOffered, {2, 3}},
+    ApiInfo{ApiKey::DescribeCluster, "DescribeCluster", 0, {0, 2}, kNotOffered},
     ApiInfo{ApiKey::BrokerRegistration, "BrokerRegistration", 0, kNotOffered, {0, 4}},
     ApiInfo{ApiKey::BrokerHeartbeat, "BrokerHeartbeat", 0, kNotOffered, {0, 1}},
+    ApiInfo{ApiKey::AllocateProducerIds, "AllocateProducerIds", 0, kNotOffered, {0, 0}},
 };
 
 enum class ListenerKind : std::uint8_t { Client, Internal };

@@ -3,14 +3,23 @@
 
 #include <tuple>
 
+#include "wire/messages/allocate_producer_ids.h"
 #include "wire/messages/alter_partition.h"
 #include "wire/messages/api_versions.h"
 #include "wire/messages/broker_heartbeat.h"
 #include "wire/messages/broker_registration.h"
 #include "wire/messages/create_topics.h"
+#include "wire/messages/delete_topics.h"
+#include "wire/messages/describe_cluster.h"
+#include "wire/messages/describe_configs.h"
+#include "wire/messages/elect_leaders.h"
 #include "wire/messages/fetch.h"
+#include "wire/messages/find_coordinator.h"
+#include "wire/messages/incremental_alter_configs.h"
+#include "wire/messages/init_producer_id.h"
 #include "wire/messages/list_offsets.h"
 #include "wire/messages/metadata.h"
+#include "wire/messages/offset_for_leader_epoch.h"
 #include "wire/messages/produce.h"
 #include "wire/metadata_record.h"
 
@@ -19,14 +28,19 @@ namespace highwater::test {
 template <class... Messages>
 struct MessageList {};
 
-using ApiMessages =
-    MessageList<wire::ProduceRequest, wire::ProduceResponse, wire::FetchRequest, wire::FetchResponse,
-                wire::ListOffsetsRequest, wire::ListOffsetsResponse, wire::MetadataRequest,
-                wire::MetadataResponse, wire::ApiVersionsRequest, wire::ApiVersionsResponse,
-                wire::CreateTopicsRequest, wire::CreateTopicsResponse, wire::AlterPartitionRequest,
-                wire::AlterPartitionResponse, wire::BrokerRegistrationRequest,
-                wire::BrokerRegistrationResponse, wire::BrokerHeartbeatRequest,
-                wire::BrokerHeartbeatResponse>;
+using ApiMessages = MessageList<
+    wire::ProduceRequest, wire::ProduceResponse, wire::FetchRequest, wire::FetchResponse,
+    wire::ListOffsetsRequest, wire::ListOffsetsResponse, wire::MetadataRequest, wire::MetadataResponse,
+    wire::ApiVersionsRequest, wire::ApiVersionsResponse, wire::CreateTopicsRequest,
+    wire::CreateTopicsResponse, wire::AlterPartitionRequest, wire::AlterPartitionResponse,
+    wire::BrokerRegistrationRequest, wire::BrokerRegistrationResponse, wire::BrokerHeartbeatRequest,
+    wire::BrokerHeartbeatResponse, wire::AllocateProducerIdsRequest, wire::AllocateProducerIdsResponse,
+    wire::DeleteTopicsRequest, wire::DeleteTopicsResponse, wire::DescribeClusterRequest,
+    wire::DescribeClusterResponse, wire::DescribeConfigsRequest, wire::DescribeConfigsResponse,
+    wire::ElectLeadersRequest, wire::ElectLeadersResponse, wire::FindCoordinatorRequest,
+    wire::FindCoordinatorResponse, wire::IncrementalAlterConfigsRequest,
+    wire::IncrementalAlterConfigsResponse, wire::InitProducerIdRequest, wire::InitProducerIdResponse,
+    wire::OffsetForLeaderEpochRequest, wire::OffsetForLeaderEpochResponse>;
 
 /// f.template operator()<Message>() for each.
 template <class F, class... Messages>
