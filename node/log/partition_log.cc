@@ -11,6 +11,7 @@
 namespace highwater::node {
 namespace {
 
+constexpr std::size_t kScanPiece = 4U << 20U;
 constexpr std::string_view kFirstSegment = "00000000000000000000.log";
 
 /// Kafka's directory of a long partition has more segments than this log reads; to leave them out would lose
@@ -93,6 +94,9 @@ Result<std::unique_ptr<PartitionLog>> PartitionLog::open(Storage& storage, std::
     log->log_end_offset_ = segment->next_offset();
     log->impl_ = std::make_unique<Impl>(std::move(*segment));
 
+    if (const Status rebuilt = log->rebuild_producers(); !rebuilt)
+        return tl::make_unexpected(rebuilt.error());
+
     const std::string epoch_file = log->directory_ + "/leader-epoch-checkpoint";
     const auto text = storage.read_file(epoch_file);
     if (!text) return tl::make_unexpected(text.error());
@@ -131,6 +135,15 @@ Result<AppendInfo> PartitionLog::append_as_leader(Bytes batches, LeaderEpoch epo
         }
         if (at != batches.size() || views->empty())
             return failure(directory_ + ": the batches to append are incomplete");
+        ProducerVerdict verdict = producers_.check(*views);
+        if (verdict.duplicate) {
+            return AppendInfo{.duplicate = true,
+                              .first_offset = verdict.duplicate->first_offset,
+                              .last_offset = verdict.duplicate->last_offset,
+                              .max_timestamp = verdict.duplicate->timestamp};
+        }
+        if (verdict.error != wire::ErrorCode::None)
+            return AppendInfo{.error = verdict.error, .refusal = std::move(verdict.reason)};
         for (std::size_t i = 0; i < positions.size(); ++i)
             wire::set_offset_and_epoch(batches, positions[i], offsets[i], epoch);
     }
@@ -162,8 +175,23 @@ Result<AppendInfo> PartitionLog::append_as_follower(BytesView bytes) {
         return tl::make_unexpected(appended.error());
     }
     epochs_ = std::move(epochs);
+    for (const wire::BatchView& view : *views) producers_.note(view.header);
     log_end_offset_ = info->last_offset + 1;
     return info;
+}
+
+Status PartitionLog::rebuild_producers() {
+    producers_.clear();
+    for (Offset at = log_start_offset_; at < log_end_offset_;) {
+        const auto bytes = read(at, log_end_offset_, kScanPiece);
+        if (!bytes) return tl::make_unexpected(bytes.error());
+        const auto views = wire::split_batches(*bytes);
+        if (!views) return tl::make_unexpected(views.error());
+        if (views->empty()) break;
+        for (const wire::BatchView& view : *views) producers_.note(view.header);
+        at = views->back().header.next_offset();
+    }
+    return {};
 }
 
 Result<Bytes> PartitionLog::read(Offset from, Offset limit, std::size_t max_bytes) const {
@@ -177,6 +205,7 @@ Status PartitionLog::truncate_to(Offset offset) {
     if (offset < log_end_offset_) {
         if (Status cut = impl_->segment.truncate_to(offset); !cut) return cut;
         log_end_offset_ = impl_->segment.next_offset();
+        if (Status rebuilt = rebuild_producers(); !rebuilt) return rebuilt;
     }
     // Also when the log needed no cut: a stray entry at its end would answer for an epoch that is not there.
     if (epochs_.truncate_from_end(std::min(offset, std::max(log_end_offset_, log_start_offset_)))) {

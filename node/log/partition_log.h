@@ -16,11 +16,19 @@
 #include "base/partition.h"
 #include "base/result.h"
 #include "node/log/leader_epoch_cache.h"
+#include "node/log/producer_state.h"
 #include "node/log/storage.h"
 
 namespace highwater::node {
 
 struct AppendInfo {
+    /// Not NONE: the batches were refused for this (see ProducerVerdict), nothing was appended, the log is as
+    /// good as before. An unusable disk is a failed Result instead.
+    wire::ErrorCode error = wire::ErrorCode::None;
+    std::string refusal;
+    /// An idempotent producer sent what is in the log already, at first_offset to last_offset: nothing was
+    /// appended.
+    bool duplicate = false;
     Offset first_offset = kUnknownOffset;
     Offset last_offset = kUnknownOffset;
     std::int32_t batches = 0;
@@ -42,11 +50,15 @@ public:
     [[nodiscard]] Offset log_start_offset() const { return log_start_offset_; }
     [[nodiscard]] Offset log_end_offset() const { return log_end_offset_; }
     [[nodiscard]] const LeaderEpochCache& epochs() const { return epochs_; }
+    [[nodiscard]] const ProducerStates& producers() const { return producers_; }
+    /// Forgets idempotent producers that have been silent for `expiration` (producer.id.expiration.ms).
+    void expire_producers(std::int64_t now_ms, Duration expiration) { producers_.expire(now_ms, expiration); }
     /// Bytes cut from the end at open(), for the start-up log line.
     [[nodiscard]] std::uint64_t recovered_cut_bytes() const { return recovered_cut_bytes_; }
 
     /// `batches`: validated v2 batches of a producer. Offsets are assigned from log_end_offset(), the epoch
-    /// is written into each batch; both lie before the CRC'd region. Errors: IO (then nothing was appended).
+    /// is written into each batch; both lie before the CRC'd region. Batches of idempotent producers are
+    /// checked first: look at AppendInfo's error and duplicate. Errors: IO (then nothing was appended).
     Result<AppendInfo> append_as_leader(Bytes batches, LeaderEpoch epoch);
     /// Batches as the leader sent them. The first must start at log_end_offset(); offsets must rise. New
     /// epochs found in the batches enter the epoch cache. A partial batch at the end is left out; without a
@@ -71,12 +83,14 @@ public:
 
 private:
     PartitionLog(Storage& storage, std::string directory);
+    Status rebuild_producers();
     struct Impl;
     Storage& storage_;
     std::string directory_;
     Offset log_start_offset_ = 0;
     Offset log_end_offset_ = 0;
     LeaderEpochCache epochs_;
+    ProducerStates producers_;
     std::uint64_t recovered_cut_bytes_ = 0;
     std::unique_ptr<Impl> impl_;
 };

@@ -37,6 +37,11 @@ AppendOutcome Partition::append(Instant now, Bytes batches, std::int16_t acks) {
         s.emit_answered(acks, ErrorCode::KafkaStorageError, kUnknownOffset, kUnknownOffset);
         return {.error = ErrorCode::KafkaStorageError};
     }
+    if (appended->error != ErrorCode::None) {
+        s.emit_answered(acks, appended->error, kUnknownOffset, kUnknownOffset);
+        return {.error = appended->error};
+    }
+    if (appended->duplicate) return s.answer_duplicate(*appended, acks);
     ++s.revision;
     s.emit(Appended{.epoch = s.leader_epoch,
                     .first_offset = appended->first_offset,
@@ -56,6 +61,22 @@ AppendOutcome Partition::append(Instant now, Bytes batches, std::int16_t acks) {
         s.waiting.pop_back();
     }
     s.check_invariants();
+    return outcome;
+}
+
+/// Appended before: answered as it was then, for acks=-1 once it is committed.
+AppendOutcome Partition::State::answer_duplicate(const AppendInfo& held, std::int16_t acks) {
+    AppendOutcome outcome{.base_offset = held.first_offset};
+    if (acks == -1) {
+        outcome.waiting = next_ticket++;
+        const auto after = std::find_if(waiting.begin(), waiting.end(), [&](const WaitingProduce& waits) {
+            return waits.last_offset > held.last_offset;
+        });
+        waiting.insert(after, {*outcome.waiting, held.first_offset, held.last_offset});
+        complete_waiting();
+    } else {
+        emit_answered(acks, ErrorCode::None, held.first_offset, held.last_offset);
+    }
     return outcome;
 }
 

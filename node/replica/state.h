@@ -87,6 +87,7 @@ struct Partition::State {
     bool read_into(FetchAnswer& answer, Offset from, Offset limit, std::size_t max_bytes);
 
     // pending_produce.cc
+    AppendOutcome answer_duplicate(const AppendInfo& held, std::int16_t acks);
     void complete_waiting();
     void fail_waiting(wire::ErrorCode error);
     void finish(const WaitingProduce& produce, wire::ErrorCode error);
