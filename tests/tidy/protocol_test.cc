@@ -22,7 +22,7 @@ std::string read(const fs::path& path) {
 
 /// "Suite.Name" of every test that is written in the tree.
 std::set<std::string> written_tests() {
-    static const std::regex kTest(R"(\bTEST(?:_F|_P)?\(\s*(\w+)\s*,\s*(\w+)\s*\))");
+    static const std::regex kTest(R"(\b(?:TYPED_)?TEST(?:_F|_P)?\(\s*(\w+)\s*,\s*(\w+)\s*\))");
     std::set<std::string> names;
     for (const fs::directory_entry& entry : fs::recursive_directory_iterator(HW_SOURCE_DIR "/tests")) {
         if (entry.path().extension() != ".cc") continue;
