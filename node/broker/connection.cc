@@ -30,12 +30,11 @@ std::string peer_name(const asio::ip::tcp::socket& socket) {
 
 }  // namespace
 
-Connection::Connection(asio::ip::tcp::socket socket, ConnId id, std::size_t frame_limit,
-                       ConnectionOwner& owner)
+Connection::Connection(asio::ip::tcp::socket socket, ConnId id, Limits limits, ConnectionOwner& owner)
     : socket_(std::move(socket)),
       linger_(socket_.get_executor()),
       id_(id),
-      frame_limit_(std::min(frame_limit, kMaxFrameBytes)),
+      limits_(limits),
       owner_(owner),
       peer_(peer_name(socket_)) {}
 
@@ -46,8 +45,14 @@ void Connection::start() {
     read_more();
 }
 
+bool Connection::paused() {
+    // Within a frame nothing is gained by waiting: its bytes are counted already.
+    if (prefix_size_ > 0) return false;
+    return queued_bytes_ > kPauseReadingAbove || !owner_.may_begin(id_);
+}
+
 void Connection::read_more() {
-    if (reading_ || dead_ || closing_ || queued_bytes_ > kPauseReadingAbove) return;
+    if (reading_ || taking_ || dead_ || closing_ || !unread_.empty() || paused()) return;
     reading_ = true;
     socket_.async_read_some(
         asio::buffer(chunk_), [self = shared_from_this()](error_code error, std::size_t size) {
@@ -57,44 +62,54 @@ void Connection::read_more() {
                 self->fail(error == asio::error::eof ? "closed by the peer" : error.message());
                 return;
             }
-            self->take(BytesView(self->chunk_).first(size));
+            self->last_active_ = std::chrono::steady_clock::now();
+            self->unread_ = BytesView(self->chunk_).first(size);
+            self->take();
             self->read_more();
         });
 }
 
-void Connection::take(BytesView received) {
-    while (!received.empty() && !dead_ && !closing_) {
+void Connection::resume() {
+    if (dead_ || closing_ || reading_) return;
+    take();
+    read_more();
+}
+
+void Connection::take() {
+    taking_ = true;
+    while (!unread_.empty() && !dead_ && !closing_ && !paused()) {
         if (prefix_size_ < prefix_.size()) {
-            prefix_[prefix_size_++] = received.front();
-            received = received.subspan(1);
-            if (prefix_size_ == prefix_.size() && !begin_frame()) return;
+            prefix_[prefix_size_++] = unread_.front();
+            unread_ = unread_.subspan(1);
+            if (prefix_size_ == prefix_.size() && !begin_frame()) break;
         } else {
-            const std::size_t size = std::min(received.size(), frame_size_ - frame_.size());
-            frame_.insert(frame_.end(), received.begin(),
-                          received.begin() + static_cast<std::ptrdiff_t>(size));
-            received = received.subspan(size);
+            const std::size_t size = std::min(unread_.size(), frame_size_ - frame_.size());
+            frame_.insert(frame_.end(), unread_.begin(), unread_.begin() + static_cast<std::ptrdiff_t>(size));
+            unread_ = unread_.subspan(size);
         }
         if (prefix_size_ == prefix_.size() && frame_.size() == frame_size_) {
             prefix_size_ = 0;
             owner_.on_frame(id_, std::exchange(frame_, {}));
         }
     }
+    taking_ = false;
 }
 
 bool Connection::begin_frame() {
     const auto size = ByteReader(prefix_).i32();
-    if (size < 0 || static_cast<std::size_t>(size) > frame_limit_) {
-        cut_off(fmt::format("a frame of {} bytes, the limit is {}", size, frame_limit_));
+    if (size < 0 || static_cast<std::size_t>(size) > limits_.frame_bytes) {
+        cut_off(fmt::format("a frame of {} bytes, the limit is {}", size, limits_.frame_bytes));
         return false;
     }
     frame_size_ = static_cast<std::size_t>(size);
+    owner_.on_begin(id_, frame_size_);
     frame_.reserve(std::min(frame_size_, kReserveAtMost));
     return true;
 }
 
 void Connection::send(Bytes payload) {
     if (dead_ || closing_) return;
-    if (queued_bytes_ > kMaxQueuedBytes) {
+    if (queued_bytes_ > limits_.queued_bytes) {
         cut_off(fmt::format("{} bytes wait for a peer that does not read", queued_bytes_));
         return;
     }
@@ -126,12 +141,13 @@ void Connection::write_more() {
                               if (self->closing_) return self->shut();
                               return self->fail(error.message());
                           }
+                          self->last_active_ = std::chrono::steady_clock::now();
                           self->queued_bytes_ -= size;
                           self->queue_.erase(self->queue_.begin(),
                                              self->queue_.begin() + static_cast<std::ptrdiff_t>(count));
                           self->write_more();
                           if (self->closing_ && self->queue_.empty()) return self->shut();
-                          self->read_more();
+                          self->resume();
                       });
 }
 

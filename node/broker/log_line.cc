@@ -5,6 +5,8 @@
 
 #include <memory>
 
+#include "node/broker/log_limit.h"
+
 namespace highwater::node {
 
 void log_line(const std::string& line) {
@@ -15,7 +17,10 @@ void log_line(const std::string& line) {
         made->flush_on(spdlog::level::trace);
         return made;
     }();
-    logger->info(line);
+    static LogLimit limit;
+    const LogLimit::Verdict verdict = limit.admit(monotonic_now(), line);
+    if (verdict.before) logger->info(*verdict.before);
+    if (verdict.write) logger->info(line);
 }
 
 }  // namespace highwater::node

@@ -31,12 +31,17 @@ Result<NodeConfig> load_config(const CommandLine& line) {
     return parse_config(*properties);
 }
 
-/// A request holds batches of several partitions, each of which may be as long as message.max.bytes.
-std::size_t request_limit(const NodeConfig& config) {
-    constexpr std::size_t kPartitions = 16;
-    constexpr std::size_t kRoomForTheRest = 1U << 20U;
-    return std::min(kMaxFrameBytes,
-                    kPartitions * static_cast<std::size_t>(config.message_max_bytes) + kRoomForTheRest);
+Limits limits_of(const NodeConfig& config) {
+    Limits limits;
+    limits.request_max_bytes = static_cast<std::size_t>(config.socket_request_max_bytes);
+    limits.max_connections = static_cast<std::size_t>(config.max_connections);
+    limits.max_connections_per_ip = static_cast<std::size_t>(config.max_connections_per_ip);
+    if (config.queued_max_request_bytes > 0)
+        limits.queued_request_bytes = static_cast<std::size_t>(config.queued_max_request_bytes);
+    limits.max_idle = config.connections_max_idle;
+    limits.pipelined_requests = static_cast<std::size_t>(config.max_pipelined_requests);
+    limits.queued_response_bytes = static_cast<std::size_t>(config.max_queued_response_bytes);
+    return limits;
 }
 
 std::uint64_t seed_from_system() {
@@ -76,9 +81,11 @@ int run(const std::vector<std::string>& arguments) {
     ShellOptions options;
     options.description =
         fmt::format("{} {}", config->is_controller ? "controller" : "broker", config->node_id);
-    options.request_limit = request_limit(*config);
+    options.limits = limits_of(*config);
+    options.allow_non_loopback = config->allow_non_loopback;
     for (const Endpoint& endpoint : config->listeners) {
-        options.listeners.push_back({endpoint.listener, endpoint.host, endpoint.port});
+        const bool peers = !config->is_controller && endpoint.listener == config->inter_broker_listener;
+        options.listeners.push_back({endpoint.listener, endpoint.host, endpoint.port, peers});
     }
     if (!config->hosts_file.empty()) {
         Result<Hosts> hosts = Hosts::load(config->hosts_file);

@@ -11,6 +11,7 @@
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <csignal>
+#include <set>
 #include <unordered_map>
 
 #include "base/overloaded.h"
@@ -36,13 +37,13 @@ std::chrono::steady_clock::time_point to_time_point(Instant at) {
     return std::chrono::steady_clock::time_point(std::chrono::nanoseconds(at.ns));
 }
 
-Result<tcp::endpoint> bind_address(const Hosts& hosts, const ShellOptions::Listener& listener) {
-    const Result<std::string> address = hosts.resolve(listener.host);
+Result<tcp::endpoint> bind_address(const ShellOptions& options, const ShellOptions::Listener& listener) {
+    const Result<std::string> address = options.hosts.resolve(listener.host);
     if (!address) return failure(fmt::format("listener {}", listener.name), address.error());
-    if (!is_loopback_address(*address)) {
+    if (!is_loopback_address(*address) && !options.allow_non_loopback) {
         return failure(
-            fmt::format("listener {}: {} is not a loopback address (127.0.0.0/8); this node has no security "
-                        "and listens nowhere else",
+            fmt::format("listener {}: {} is not a loopback address (127.0.0.0/8); this node has no security, "
+                        "so it listens elsewhere only with highwater.allow.non.loopback=true",
                         listener.name, *address));
     }
     return tcp::endpoint(asio::ip::make_address_v4(*address), listener.port);
@@ -50,6 +51,7 @@ Result<tcp::endpoint> bind_address(const Hosts& hosts, const ShellOptions::Liste
 
 struct Listening {
     std::string name;
+    bool peers;
     tcp::acceptor acceptor;
     asio::steady_timer retry;
 };
@@ -64,7 +66,7 @@ struct Dialing {
 
 Status check_listeners(const ShellOptions& options) {
     for (const ShellOptions::Listener& listener : options.listeners) {
-        if (const auto endpoint = bind_address(options.hosts, listener); !endpoint)
+        if (const auto endpoint = bind_address(options, listener); !endpoint)
             return tl::make_unexpected(endpoint.error());
     }
     return {};
@@ -72,25 +74,36 @@ Status check_listeners(const ShellOptions& options) {
 
 struct Shell::Impl final : ConnectionOwner {
     Impl(ShellOptions given, Server& of, Storage& on, std::optional<TraceWriter> into)
-        : options(std::move(given)), server(of), storage(on), trace(std::move(into)) {}
+        : options(std::move(given)),
+          server(of),
+          storage(on),
+          trace(std::move(into)),
+          admission(options.limits) {}
 
     Status listen();
     void accept(Listening& listening);
     void accepted(Listening& listening, tcp::socket socket);
+    void make_room(const Listening& listening);
     void wait_for_signal();
+    void watch_idle();
+    void close_idle();
 
     void step(const Input& input);
     Status write_evidence_and_files(Instant now, const Ready& ready);
     void perform(const NetworkAction& action);
     void open(const Open& action);
     void dialed(ConnId conn, const std::shared_ptr<Dialing>& dialing, const error_code& error);
+    void resume_paused();
+    void forget(ConnId conn);
     void arm_timer();
     void end(int code);
     void leave_when_idle(std::chrono::steady_clock::time_point at_latest);
 
+    bool may_begin(ConnId conn) override;
+    void on_begin(ConnId conn, std::size_t bytes) override { admission.begun(conn, bytes); }
     void on_frame(ConnId conn, Bytes payload) override { step(FrameReceived{conn, std::move(payload)}); }
     void on_closed(ConnId conn, const std::string& reason) override {
-        connections.erase(conn);
+        forget(conn);
         step(Disconnected{conn, reason});
     }
 
@@ -98,14 +111,18 @@ struct Shell::Impl final : ConnectionOwner {
     Server& server;
     Storage& storage;
     std::optional<TraceWriter> trace;
+    Admission admission;
 
     asio::io_context io{1};
     asio::signal_set signals{io, SIGTERM, SIGINT};
     asio::steady_timer tick{io};
     asio::steady_timer farewell{io};
+    asio::steady_timer idle_check{io};
     Instant armed_for = Instant::never();
     std::vector<std::unique_ptr<Listening>> listeners;
     std::unordered_map<ConnId, std::shared_ptr<Connection>> connections;
+    /// Of these, those that may_begin has refused.
+    std::set<ConnId> paused;
     std::unordered_map<ConnId, std::shared_ptr<Dialing>> dialing;
     /// Accepted connections have even numbers, the server's own odd ones.
     ConnId next_accepted = 2;
@@ -118,10 +135,10 @@ struct Shell::Impl final : ConnectionOwner {
 
 Status Shell::Impl::listen() {
     for (const ShellOptions::Listener& listener : options.listeners) {
-        const Result<tcp::endpoint> endpoint = bind_address(options.hosts, listener);
+        const Result<tcp::endpoint> endpoint = bind_address(options, listener);
         if (!endpoint) return tl::make_unexpected(endpoint.error());
-        auto listening =
-            std::make_unique<Listening>(Listening{listener.name, tcp::acceptor(io), asio::steady_timer(io)});
+        auto listening = std::make_unique<Listening>(
+            Listening{listener.name, listener.peers, tcp::acceptor(io), asio::steady_timer(io)});
         error_code error;
         // NOLINTBEGIN(bugprone-unused-return-value): every call reports into `error`
         listening->acceptor.open(tcp::v4(), error);
@@ -156,13 +173,60 @@ void Shell::Impl::accept(Listening& listening) {
 
 void Shell::Impl::accepted(Listening& listening, tcp::socket socket) {
     if (exit_code) return;
+    error_code gone;
+    const tcp::endpoint peer = socket.remote_endpoint(gone);
+    if (gone) return;
+    const std::string address = peer.address().to_string();
+    if (listening.peers) make_room(listening);
+    if (const auto why = admission.refusal(address, listening.peers)) {
+        log_line(fmt::format("WARN refusing a connection to {}: {}", listening.name, *why));
+        return;
+    }
     const ConnId conn = next_accepted;
     next_accepted += 2;
-    const auto connection =
-        std::make_shared<Connection>(std::move(socket), conn, options.request_limit, *this);
+    const auto connection = std::make_shared<Connection>(
+        std::move(socket), conn,
+        Connection::Limits{options.limits.request_max_bytes, options.limits.queued_response_bytes}, *this);
     connections.emplace(conn, connection);
+    admission.opened(conn, address, listening.peers);
     step(Accepted{conn, listening.name});
     connection->start();
+}
+
+/// A peer is let in above max.connections, and the client that was quiet longest goes.
+void Shell::Impl::make_room(const Listening& listening) {
+    if (admission.count() < options.limits.max_connections) return;
+    std::shared_ptr<Connection> quietest;
+    for (const auto& [conn, connection] : connections) {
+        if (!admission.is_client(conn)) continue;
+        if (!quietest || connection->last_active() < quietest->last_active()) quietest = connection;
+    }
+    if (!quietest) return;
+    log_line(
+        fmt::format("WARN closing a client's connection for one to {}: max.connections", listening.name));
+    quietest->abandon("max.connections");
+}
+
+void Shell::Impl::watch_idle() {
+    // A quarter late at most.
+    const Duration period = std::clamp<Duration>(options.limits.max_idle / 4, milliseconds(10), seconds(60));
+    idle_check.expires_after(period);
+    idle_check.async_wait([this](const error_code& cancelled) {
+        if (cancelled || exit_code) return;
+        close_idle();
+        watch_idle();
+    });
+}
+
+void Shell::Impl::close_idle() {
+    const auto limit = std::chrono::steady_clock::now() - options.limits.max_idle;
+    for (const auto& [conn, connection] : connections) {
+        const bool accepted_here = conn % 2 == 0;
+        // Whoever waits for an answer may be quiet.
+        if (!accepted_here || connection->last_active() > limit || server.unanswered(conn) > 0) continue;
+        log_line("INFO closing an idle connection: connections.max.idle.ms");
+        connection->abandon("idle");
+    }
 }
 
 void Shell::Impl::wait_for_signal() {
@@ -196,6 +260,40 @@ void Shell::Impl::step(const Input& input) {
     for (const NetworkAction& action : ready.network) perform(action);
     if (ready.stopped) return end(stop_signal ? 128 + *stop_signal : kExitFailed);
     arm_timer();
+    resume_paused();
+}
+
+bool Shell::Impl::may_begin(ConnId conn) {
+    admission.answered(conn, server.unanswered(conn));
+    if (admission.may_begin(conn)) return true;
+    paused.insert(conn);
+    return false;
+}
+
+void Shell::Impl::resume_paused() {
+    if (paused.empty()) return;
+    if (admission.full()) {
+        for (const auto& [conn, connection] : connections) admission.answered(conn, server.unanswered(conn));
+    }
+    for (auto at = paused.begin(); at != paused.end();) {
+        admission.answered(*at, server.unanswered(*at));
+        if (!admission.may_begin(*at)) {
+            ++at;
+            continue;
+        }
+        // Not from here: this step may be one of a frame that the connection is handing over.
+        if (const auto found = connections.find(*at); found != connections.end())
+            asio::post(io, [connection = found->second] { connection->resume(); });
+        at = paused.erase(at);
+    }
+}
+
+void Shell::Impl::forget(ConnId conn) {
+    connections.erase(conn);
+    paused.erase(conn);
+    const bool was_full = admission.full();
+    admission.closed(conn);
+    if (was_full) resume_paused();
 }
 
 Status Shell::Impl::write_evidence_and_files(Instant now, const Ready& ready) {
@@ -225,7 +323,7 @@ void Shell::Impl::perform(const NetworkAction& action) {
                               }
                               if (const auto found = connections.find(of.conn); found != connections.end()) {
                                   found->second->close();
-                                  connections.erase(found);
+                                  forget(of.conn);
                               }
                           }},
                action);
@@ -260,8 +358,9 @@ void Shell::Impl::dialed(ConnId conn, const std::shared_ptr<Dialing>& started, c
         const bool timed_out = !error || error == asio::error::operation_aborted;
         return step(Disconnected{conn, timed_out ? "no connection within 10 s" : error.message()});
     }
-    const auto connection =
-        std::make_shared<Connection>(std::move(started->socket), conn, kMaxFrameBytes, *this);
+    const auto connection = std::make_shared<Connection>(
+        std::move(started->socket), conn,
+        Connection::Limits{kMaxAnswerBytes, options.limits.queued_response_bytes}, *this);
     connections.emplace(conn, connection);
     connection->start();
     step(Connected{conn});
@@ -289,6 +388,7 @@ void Shell::Impl::end(int code) {
     if (exit_code) return;
     exit_code = code;
     tick.cancel();
+    idle_check.cancel();
     for (const auto& listening : listeners) {
         error_code ignored;
         listening->acceptor.close(ignored);
@@ -316,6 +416,7 @@ int Shell::run() {
     Impl& impl = *impl_;
     std::signal(SIGPIPE, SIG_IGN);
     impl.wait_for_signal();
+    impl.watch_idle();
     for (const auto& listening : impl.listeners) impl.accept(*listening);
     std::vector<std::string> addresses;
     for (const auto& listening : impl.listeners) {

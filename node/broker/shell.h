@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "node/broker/admission.h"
 #include "node/broker/hosts.h"
 #include "node/log/storage.h"
 #include "node/server/server.h"
@@ -23,14 +24,18 @@ struct ShellOptions {
         std::string name;
         std::string host;  // dotted, or a name of the hosts file
         std::uint16_t port = 0;
+        /// The one of the other brokers (Admission).
+        bool peers = false;
     };
     std::vector<Listener> listeners;
     Hosts hosts;
-    /// Longest request accepted, bytes; kMaxFrameBytes at most.
-    std::size_t request_limit = 0;
+    Limits limits;
+    /// highwater.allow.non.loopback
+    bool allow_non_loopback = false;
 };
 
-/// Every listener's host resolves to an address in 127.0.0.0/8. Errors name the listener.
+/// Every listener's host resolves, to an address in 127.0.0.0/8 unless others are allowed. Errors name the
+/// listener.
 Status check_listeners(const ShellOptions& options);
 
 // Exit codes of the process beside 0 and Kafka's 128 + signal.

@@ -58,6 +58,12 @@ public:
         return next;
     }
 
+    [[nodiscard]] std::size_t unanswered(ConnId conn) const override {
+        const auto early = std::count_if(state_->early.begin(), state_->early.end(),
+                                         [&](const FrameReceived& frame) { return frame.conn == conn; });
+        return state_->inbound.unanswered(conn) + static_cast<std::size_t>(early);
+    }
+
     [[nodiscard]] const Partition* find_partition(const TopicPartition& id) const override {
         return state_->partition(id);
     }

@@ -50,6 +50,16 @@ struct NodeConfig {
     std::int32_t message_max_bytes = 1048588;
     bool controlled_shutdown = true;
 
+    // What the shell bounds (docs/node.md).
+    std::int32_t socket_request_max_bytes = 104857600;
+    std::int32_t max_connections = INT32_MAX;
+    std::int32_t max_connections_per_ip = INT32_MAX;
+    std::int64_t queued_max_request_bytes = -1;  // -1: no bound, as in Kafka
+    Duration connections_max_idle = milliseconds(600000);
+    std::int32_t max_pipelined_requests = 64;                 // highwater.max.pipelined.requests
+    std::int32_t max_queued_response_bytes = 64 * (1 << 20);  // highwater.max.queued.response.bytes
+    bool allow_non_loopback = false;                          // highwater.allow.non.loopback
+
     Bugs bugs;                     // highwater.bugs
     std::string hosts_file;        // highwater.hosts.file
     std::string trace_file;        // highwater.trace.file; "" is none

@@ -58,6 +58,8 @@ public:
 
     Ready take_ready() override { return outbox_.take(); }
 
+    [[nodiscard]] std::size_t unanswered(ConnId conn) const override { return inbound_.unanswered(conn); }
+
     [[nodiscard]] const Partition* find_partition(const TopicPartition&) const override { return nullptr; }
     [[nodiscard]] const MetadataImage& metadata_image() const override { return controller_->image(); }
 
@@ -81,6 +83,8 @@ private:
         if (!frame) return inbound_.close(conn, frame.error().message);
         const wire::RequestHeader& header = frame->header;
         const std::string name = fmt::format("{} v{}", wire::api_name(header.api_key), header.api_version);
+        if (too_long(header.api_key, payload.size()))
+            return inbound_.close(conn, fmt::format("{} of {} bytes", name, payload.size()));
         if (header.api_key == wire::ApiKey::ApiVersions) {
             const wire::ApiVersionsAnswer answer =
                 wire::answer_api_versions(wire::ListenerKind::Internal, header.api_version);

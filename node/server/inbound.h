@@ -13,6 +13,13 @@
 
 namespace highwater::node {
 
+/// Longest request that carries no records: what is short on the wire may be long in memory (an array of
+/// empty names), so it is bounded before it is decoded. Room for tens of thousands of partitions.
+inline constexpr std::size_t kMaxRequestWithoutRecords = 2U << 20U;
+inline bool too_long(wire::ApiKey key, std::size_t bytes) {
+    return key != wire::ApiKey::Produce && bytes > kMaxRequestWithoutRecords;
+}
+
 /// A request that is owed an answer. Invalid once its connection has closed: answering is then a no-op.
 struct RequestId {
     ConnId conn = 0;
@@ -31,6 +38,12 @@ public:
     [[nodiscard]] const std::string& listener(ConnId conn) const { return connections_.at(conn).listener; }
     [[nodiscard]] wire::ListenerKind kind(ConnId conn) const { return connections_.at(conn).kind; }
     [[nodiscard]] bool open(const RequestId& request) const { return connections_.contains(request.conn); }
+
+    /// Requests that have begun and whose answer has not gone out.
+    [[nodiscard]] std::size_t unanswered(ConnId conn) const {
+        const auto found = connections_.find(conn);
+        return found == connections_.end() ? 0 : found->second.slots.size();
+    }
 
     RequestId begin(ConnId conn);
     /// Sends as soon as every earlier request of the connection was answered.

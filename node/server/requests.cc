@@ -50,6 +50,8 @@ void BrokerState::handle_frame(ConnId conn, const Bytes& payload) {
                                                                          header.correlation_id));
     }
     const std::string name = fmt::format("{} v{}", wire::api_name(header.api_key), header.api_version);
+    if (too_long(header.api_key, payload.size()))
+        return inbound.close(conn, fmt::format("{} of {} bytes", name, payload.size()));
     if (!wire::offers(inbound.kind(conn), header.api_key, header.api_version)) {
         return inbound.close(conn,
                              fmt::format("{} is not offered on listener {}", name, inbound.listener(conn)));

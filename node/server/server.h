@@ -109,6 +109,9 @@ public:
     virtual Ready take_ready() = 0;
     /// When a Tick is due at the latest.
     [[nodiscard]] virtual Instant deadline() const = 0;
+    /// Requests of a connection that others opened which are not answered yet. The shell stops reading a
+    /// connection that has too many.
+    [[nodiscard]] virtual std::size_t unanswered(ConnId conn) const = 0;
 };
 
 }  // namespace highwater::node

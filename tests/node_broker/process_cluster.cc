@@ -35,6 +35,13 @@ bool eventually(Duration limit, const std::function<bool()>& condition) {
     return true;
 }
 
+std::int64_t resident_bytes(pid_t pid) {
+    const std::string status = read_file(fmt::format("/proc/{}/status", pid));
+    const std::size_t at = status.find("VmRSS:");
+    HW_ASSERT(at != std::string::npos, "no VmRSS of {}", pid);
+    return std::stoll(status.substr(at + 6)) * 1024;
+}
+
 std::string read_file(const std::string& path) {
     std::ifstream in(path, std::ios::binary);
     std::ostringstream text;

@@ -63,6 +63,7 @@ public:
     void signal(BrokerId id, int number);
     /// SIGKILL.
     void kill(BrokerId id);
+    [[nodiscard]] pid_t pid(BrokerId id) const { return children_.at(id)->pid(); }
     [[nodiscard]] bool running(BrokerId id) const { return children_.contains(id); }
 
     [[nodiscard]] std::string directory(BrokerId id) const;
@@ -77,6 +78,9 @@ private:
     nemesis::SlotClaim claim_;
     std::map<BrokerId, std::unique_ptr<harness::Child>> children_;
 };
+
+/// VmRSS of a process.
+std::int64_t resident_bytes(pid_t pid);
 
 std::string read_file(const std::string& path);
 void write_file(const std::string& path, const std::string& content);

@@ -75,6 +75,14 @@ TEST_F(ProgramTest, ListensOnLoopbackOnly) {
     }
 }
 
+TEST_F(ProgramTest, OtherAddressesNeedAWordOfTheirOwn) {
+    // An address for documentation, which no machine has: it is tried, and nothing listens anywhere.
+    const Outcome tried =
+        run({properties("listeners=INTERNAL://203.0.113.1:19091\nhighwater.allow.non.loopback=true\n")});
+    EXPECT_EQ(tried.code, 70) << tried.output;
+    EXPECT_NE(tried.output.find("cannot listen on 203.0.113.1:19091"), std::string::npos) << tried.output;
+}
+
 TEST_F(ProgramTest, AnAddressInUseIsSaid) {
     ProcessCluster cluster;
     cluster.launch(1);

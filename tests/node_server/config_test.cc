@@ -43,6 +43,12 @@ TEST(Config, DefaultsAreKafkas) {
     EXPECT_EQ(config->num_partitions, 1);
     EXPECT_EQ(config->message_max_bytes, 1048588);
     EXPECT_TRUE(config->controlled_shutdown);
+    EXPECT_EQ(config->socket_request_max_bytes, 104857600);
+    EXPECT_EQ(config->max_connections, INT32_MAX);
+    EXPECT_EQ(config->max_connections_per_ip, INT32_MAX);
+    EXPECT_EQ(config->queued_max_request_bytes, -1);
+    EXPECT_EQ(config->connections_max_idle, milliseconds(600000));
+    EXPECT_FALSE(config->allow_non_loopback);
     EXPECT_TRUE(config->bugs.empty());
     ASSERT_NE(config->advertised_listener("CLIENT"), nullptr);
     EXPECT_EQ(config->advertised_listener("CLIENT")->host, "b1");
@@ -91,6 +97,10 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"Empty", "num.partitions=", "server.properties:7: num.partitions is no whole number"},
         Mistake{"TooLow", "min.insync.replicas=0",
                 "server.properties:7: min.insync.replicas is 0, not in 1 to 2147483647"},
+        Mistake{"QueuedBytes", "queued.max.request.bytes=-2",
+                "server.properties:7: queued.max.request.bytes is -2, not in -1 to 9223372036854775807"},
+        Mistake{"FrameLength", "socket.request.max.bytes=0",
+                "server.properties:7: socket.request.max.bytes is 0, not in 1 to 2147483647"},
         Mistake{"Beyond64Bits", "broker.session.timeout.ms=99999999999999999999",
                 "server.properties:7: broker.session.timeout.ms is no whole number"},
         Mistake{"Flag", "unclean.leader.election.enable=yes",
