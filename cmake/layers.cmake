@@ -35,6 +35,16 @@ hw_room(nemesis USES hw_model hw_wire hw_base hw_asio)
 hw_room(workloads USES hw_model hw_wire hw_base hw_asio)
 hw_room(checker USES hw_model hw_base)
 hw_room(results USES hw_model hw_base)
+# The page of report.html, written as HTML, CSS and JavaScript.
+set(HW_PAGE ${CMAKE_SOURCE_DIR}/results/report_page)
+set(HW_PAGE_FILES kReportHtml=${HW_PAGE}/report.html kReportCss=${HW_PAGE}/report.css
+  kReportDataJs=${HW_PAGE}/data.js kReportLanesJs=${HW_PAGE}/lanes.js kReportPageJs=${HW_PAGE}/page.js)
+string(REGEX REPLACE "[A-Za-z]+=" "" HW_PAGE_PATHS "${HW_PAGE_FILES}")
+add_custom_command(OUTPUT ${CMAKE_BINARY_DIR}/report_page.cc
+  COMMAND ${CMAKE_COMMAND} -DNAMESPACE=highwater::results -DOUT=${CMAKE_BINARY_DIR}/report_page.cc
+    "-DFILES=${HW_PAGE_FILES}" -P ${CMAKE_SOURCE_DIR}/cmake/embed.cmake
+  DEPENDS ${HW_PAGE_PATHS} ${CMAKE_SOURCE_DIR}/cmake/embed.cmake VERBATIM)
+target_sources(hw_results PRIVATE ${CMAKE_BINARY_DIR}/report_page.cc)
 hw_room(harness SUBFOLDERS commands USES hw_checker hw_results hw_nemesis hw_workloads hw_model hw_node_log hw_wire hw_base
   hw_asio spdlog::spdlog)
 add_executable(highwater harness/main.cc)

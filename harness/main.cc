@@ -47,6 +47,7 @@ int main(int argc, char** argv) {
     RunArguments run;
     CompareArguments compare;
     CheckArguments check;
+    ReportArguments report;
     CLI::App* run_app = app.add_subcommand("run", "one experiment: launch, break, record, check");
     add_run_options(*run_app, run);
     CLI::App* compare_app =
@@ -57,8 +58,10 @@ int main(int argc, char** argv) {
         ->check(CLI::Range(1, 1000));
     CLI::App* check_app = app.add_subcommand("check", "judge a history file or a run directory (again)");
     check_app->add_option("path", check.path, "history.jsonl, or a run directory")->required();
+    CLI::App* report_app = app.add_subcommand("report", "write the page of a run again (report.html)");
+    report_app->add_option("path", report.path, "a run directory")->required();
     CLI::App* list_app = app.add_subcommand("list", "the scenarios that came with the program");
-    for (CLI::App* command : {run_app, compare_app, check_app, list_app}) {
+    for (CLI::App* command : {run_app, compare_app, check_app, report_app, list_app}) {
         command->add_flag("--json", common.json, "one JSON object on stdout, everything else on stderr");
     }
     try {
@@ -71,6 +74,7 @@ int main(int argc, char** argv) {
         if (*run_app) return run_command(run, common);
         if (*compare_app) return compare_command(compare, common);
         if (*check_app) return check_command(check, common);
+        if (*report_app) return report_command(report, common);
         return list_command(common);
     } catch (const std::exception& error) {
         return report_error(fmt::format("harness fault: {}", error.what()), kExitHarness);

@@ -61,6 +61,7 @@ Status write_run_files(const results::RunDir& dir, const RunOptions& options, co
              {"sut", result.sut},
              {"seed", options.seed},
              {"bugs", options.bugs},
+             {"reproduce", options.reproduce},
              {"first_fault", time_or_null(phases.first_fault)},
              {"healed", time_or_null(phases.healed)},
              {"recovered", time_or_null(phases.recovered)},
@@ -70,6 +71,17 @@ Status write_run_files(const results::RunDir& dir, const RunOptions& options, co
     if (Status written = dir.write("run.json", run.dump(2) + "\n"); !written) return written;
     if (Status written = dir.write("schedule.json", schedule.dump(2) + "\n"); !written) return written;
     return dir.write("verdict.json", verdict_to_json(result.verdict) + "\n");
+}
+
+Result<std::string> write_report(const std::string& run_dir, const results::ReportInput& input) {
+    const auto page = results::report_html(input);
+    if (!page) return tl::make_unexpected(page.error());
+    std::string path = run_dir + "/" + results::kReportFile;
+    std::ofstream out(path, std::ios::binary | std::ios::trunc);
+    out << *page;
+    out.close();
+    if (!out) return failure(fmt::format("{}: cannot be written", path));
+    return path;
 }
 
 }  // namespace highwater::harness

@@ -8,6 +8,7 @@
 #include "harness/runner.h"
 #include "model/fault.h"
 #include "model/trace.h"
+#include "results/report.h"
 #include "results/run_dir.h"
 
 namespace highwater::harness {
@@ -17,5 +18,7 @@ Result<Trace> merge_traces(const std::vector<std::string>& files, const results:
 Status write_run_files(const results::RunDir& dir, const RunOptions& options, const Scenario& scenario,
                        const std::vector<FaultRecord>& faults, const results::Phases& phases,
                        const results::RunResult& result);
+/// Writes report.html into the run directory; returns its path.
+Result<std::string> write_report(const std::string& run_dir, const results::ReportInput& input);
 
 }  // namespace highwater::harness

@@ -373,10 +373,19 @@ private:
             !written) {
             return tl::make_unexpected(written.error());
         }
+        if (auto page = report(*trace); !page) return tl::make_unexpected(page.error());
         if (result_.verdict.kind == VerdictKind::Valid) {
             if (Status pruned = dir_.prune_data(); !pruned) return tl::make_unexpected(pruned.error());
         }
         return std::move(result_);
+    }
+    Result<std::string> report(const Trace& trace) const {
+        results::ReportInput input{result_, recorder_.history(), executor_->records(), phases_};
+        input.scenario = &scenario_;
+        input.trace = &trace;
+        input.bugs = options_.bugs;
+        input.reproduce = options_.reproduce;
+        return write_report(dir_.path(), input);
     }
 
     const Scenario& scenario_;

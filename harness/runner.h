@@ -17,6 +17,8 @@ struct RunOptions {
     std::string bugs;
     /// What the user typed, for run.json.
     std::string command_line;
+    /// The command that makes this very run again, for its report.
+    std::string reproduce;
     /// Set by SIGINT and SIGTERM.
     const std::atomic<bool>* interrupted = nullptr;
     /// Progress lines to stderr.

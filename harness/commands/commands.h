@@ -45,10 +45,19 @@ struct CheckArguments {
 };
 int check_command(const CheckArguments& arguments, const CommonOptions& common);
 
+struct ReportArguments {
+    /// A run directory.
+    std::string path;
+};
+int report_command(const ReportArguments& arguments, const CommonOptions& common);
+
 int list_command(const CommonOptions& common);
 
 /// "highwater: message" on stderr; returns `code`.
 int report_error(const std::string& message, int code);
+/// The command that runs this again: scenario, seed, settings (`more` too) and bugs, for a shell.
+std::string reproduce_command(const RunArguments& arguments, std::uint64_t seed,
+                              const std::vector<Setting>& more = {});
 /// Loads a scenario by name or path with --set applied. Errors are bad input.
 Result<Scenario> load_named_scenario(const RunArguments& arguments, const std::vector<Setting>& more = {});
 

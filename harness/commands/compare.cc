@@ -66,6 +66,7 @@ int compare_command(const CompareArguments& arguments, const CommonOptions& comm
             options.out = arguments.run.out;
             options.bugs = arguments.run.bugs;
             options.command_line = common.command_line;
+            options.reproduce = reproduce_command(arguments.run, options.seed, {{param->key, side.value}});
             options.interrupted = common.interrupted;
             fmt::print(stderr, "{}={} · seed {}\n", param->key, side.value, options.seed);
             auto result = run_scenario(scenarios[i], options);

@@ -6,12 +6,26 @@
 #include "harness/program_paths.h"
 #include "harness/runner.h"
 #include "node/log/bugs.h"
+#include "results/stored_run.h"
 
 namespace highwater::harness {
 
 int report_error(const std::string& message, int code) {
     fmt::print(stderr, "highwater: {}\n", message);
     return code;
+}
+
+std::string reproduce_command(const RunArguments& arguments, std::uint64_t seed,
+                              const std::vector<Setting>& more) {
+    using results::shell_quoted;
+    std::string command = fmt::format("highwater run {} --seed {}", shell_quoted(arguments.scenario), seed);
+    if (arguments.sut != "node") command += " --sut " + shell_quoted(arguments.sut);
+    for (const std::string& setting : arguments.settings) command += " --set " + shell_quoted(setting);
+    for (const Setting& setting : more) {
+        command += " --set " + shell_quoted(setting.key + "=" + setting.value);
+    }
+    if (!arguments.bugs.empty()) command += " --bug " + shell_quoted(arguments.bugs);
+    return command;
 }
 
 Result<Scenario> load_named_scenario(const RunArguments& arguments, const std::vector<Setting>& more) {
@@ -39,6 +53,7 @@ int run_command(const RunArguments& arguments, const CommonOptions& common) {
     options.out = arguments.out;
     options.bugs = arguments.bugs;
     options.command_line = common.command_line;
+    options.reproduce = reproduce_command(arguments, arguments.seed);
     options.interrupted = common.interrupted;
     const auto result = run_scenario(*scenario, options);
     if (!result) {

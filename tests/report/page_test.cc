@@ -1,0 +1,138 @@
+// report.html in a real browser: no error, and the page counts what the run's files hold.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "tests/report/browser.h"
+
+namespace highwater::test {
+namespace {
+
+std::string short_scenario() { return std::string(HW_TEST_DATA) + "/short.toml"; }
+
+/// A run of the short scenario, and its page.
+struct Reported {
+    TempDir dir;
+    Json json;
+    std::string run_dir;
+    std::string page;
+};
+
+void run_short(Reported& run, const std::vector<std::string>& arguments, int exit_code) {
+    const Ended ended = run_scenario(run.dir, short_scenario(), arguments);
+    ASSERT_EQ(ended.exit_code, exit_code) << ended.err;
+    run.json = ended.json();
+    ASSERT_TRUE(run.json.is_object());
+    run.run_dir = run.json["run_dir"];
+    run.page = run.run_dir + "/report.html";
+    ASSERT_TRUE(std::filesystem::is_regular_file(run.page));
+}
+
+/// Appends by outcome and reads, from the history's own lines.
+std::map<std::string, std::string> counts_of(const std::string& run_dir) {
+    std::map<std::string, int> counts{{"ok", 0}, {"fail", 0}, {"info", 0}, {"reads", 0}};
+    for (const std::string& text : lines_of(read_text(run_dir + "/history.jsonl"))) {
+        const Json line = Json::parse(text);
+        const std::string op = line.value("op", "");
+        if (op == "poll") ++counts["reads"];
+        if (op == "produce") ++counts[line.value("status", "")];
+    }
+    std::map<std::string, std::string> texts;
+    for (const auto& [name, count] : counts) texts[name] = std::to_string(count);
+    return texts;
+}
+
+void expect_whole_page(const Reported& run, const std::string& verdict) {
+    const OpenedPage opened = open_page(run.dir, run.page);
+    EXPECT_EQ(opened.console, "");
+    EXPECT_EQ(opened.data.count("error"), 0U) << opened.data.at("error");
+    ASSERT_EQ(opened.data.count("ready"), 1U) << opened.dom.substr(0, 400);
+    for (const auto& [name, count] : counts_of(run.run_dir)) EXPECT_EQ(opened.data.at(name), count) << name;
+    EXPECT_EQ(opened.data.at("verdict"), verdict);
+    EXPECT_EQ(opened.data.at("acked"), std::to_string(run.json["evidence"].value("acked", 0)));
+    EXPECT_EQ(opened.data.at("faults"), "1");
+    // Without scripts the same is there as text; the command to copy is exact.
+    const std::string page = read_text(run.page);
+    const std::size_t text = page.find("<noscript><pre>short · node · seed 7 · " + verdict);
+    EXPECT_NE(text, std::string::npos);
+    EXPECT_NE(opened.dom.find("<code id=\"reproduce\">highwater run " + short_scenario() + " --seed 7"),
+              std::string::npos);
+    // Nothing is loaded from anywhere.
+    for (const char* outside : {"http://", "https://", " src=", "@import"}) {
+        EXPECT_EQ(page.find(outside), std::string::npos) << outside;
+    }
+}
+
+TEST(ReportPage, OfAValidRun) {
+    Reported run;
+    ASSERT_NO_FATAL_FAILURE(run_short(run, {}, 0));
+    expect_whole_page(run, "valid");
+    // A stretch of time shows fewer operations than the whole run.
+    const OpenedPage all = open_page(run.dir, run.page);
+    const OpenedPage part = open_page(run.dir, run.page, "#0.1-0.2");
+    EXPECT_GT(std::stoi(all.data.at("shown")), std::stoi(part.data.at("shown")));
+    EXPECT_GT(std::stoi(part.data.at("shown")), 0);
+    // The title's markup is text.
+    EXPECT_NE(all.dom.find("follower &lt;/script&gt;"), std::string::npos);
+    // Written again from the files it is the same page.
+    const std::string before = read_text(run.page);
+    ASSERT_TRUE(std::filesystem::remove(run.page));
+    const Ended again = highwater(run.dir, {"report", run.run_dir, "--json"});
+    EXPECT_EQ(again.exit_code, 0) << again.err;
+    EXPECT_EQ(again.json()["report"], run.page);
+    EXPECT_TRUE(read_text(run.page) == before) << "the page of the files differs from the run's own";
+}
+
+TEST(ReportPage, OfAnInvalidRun) {
+    Reported run;
+    ASSERT_NO_FATAL_FAILURE(run_short(run, {"--bug", "Z06"}, 1));
+    expect_whole_page(run, "invalid");
+    const OpenedPage opened = open_page(run.dir, run.page);
+    EXPECT_NE(opened.dom.find("--seed 7 --bug Z06</code>"), std::string::npos);
+    // The first sentence is the heading.
+    const Json verdict = Json::parse(read_text(run.run_dir + "/verdict.json"));
+    const std::string sentence = verdict["samples"][0]["sentence"];
+    EXPECT_NE(opened.dom.find("<h1 id=\"headline\">" + sentence + "</h1>"), std::string::npos) << sentence;
+    const std::string picture = run.dir.file("page.png");
+    EXPECT_TRUE(picture_of_page(run.dir, run.page, picture));
+    EXPECT_GT(std::filesystem::file_size(picture), 20'000U) << "an empty picture";
+}
+
+TEST(ReportPage, OfAnUnknownRun) {
+    Reported run;
+    ASSERT_NO_FATAL_FAILURE(run_short(run, {"--set", "workload.rate=0/s"}, 2));
+    expect_whole_page(run, "unknown");
+    EXPECT_NE(open_page(run.dir, run.page).dom.find("vacuous"), std::string::npos);
+}
+
+TEST(ReportPage, BrokenDataAreSeenByThisTest) {
+    const TempDir dir;
+    const std::string page = dir.write(
+        "broken.html",
+        "<!DOCTYPE html><html><head><link rel=icon href='data:,'></head><body><script>\n"
+        "document.documentElement.dataset.ready = 'no'; nothingOfThatName();</script></body></html>");
+    const OpenedPage opened = open_page(dir, page);
+    EXPECT_EQ(opened.data.at("ready"), "no");
+    EXPECT_NE(opened.console.find("nothingOfThatName"), std::string::npos) << "console errors are not seen";
+}
+
+TEST(ReportCommand, NoRunDirectoryIsOneClearLine) {
+    const TempDir dir;
+    for (const std::string& path : {dir.path(), dir.file("missing")}) {
+        const Ended ended = highwater(dir, {"report", path, "--json"});
+        EXPECT_EQ(ended.exit_code, 64);
+        EXPECT_EQ(lines_of(ended.err).size(), 1U) << ended.err;
+        EXPECT_NE(ended.err.find(path), std::string::npos) << ended.err;
+    }
+    // A history alone was never judged.
+    ASSERT_TRUE(std::filesystem::create_directory(dir.file("run")));
+    std::filesystem::copy_file(std::string(HW_SOURCE_DIR) + "/tests/checker/testdata/cases/R12.jsonl",
+                               dir.file("run/history.jsonl"));
+    const Ended ended = highwater(dir, {"report", dir.file("run")});
+    EXPECT_EQ(ended.exit_code, 64);
+    EXPECT_NE(ended.err.find("verdict.json"), std::string::npos) << ended.err;
+}
+
+}  // namespace
+}  // namespace highwater::test
