@@ -48,6 +48,7 @@ int main(int argc, char** argv) {
     CompareArguments compare;
     CheckArguments check;
     ReportArguments report;
+    ExplainArguments explain;
     CLI::App* run_app = app.add_subcommand("run", "one experiment: launch, break, record, check");
     add_run_options(*run_app, run);
     CLI::App* compare_app =
@@ -60,8 +61,15 @@ int main(int argc, char** argv) {
     check_app->add_option("path", check.path, "history.jsonl, or a run directory")->required();
     CLI::App* report_app = app.add_subcommand("report", "write the page of a run again (report.html)");
     report_app->add_option("path", report.path, "a run directory")->required();
+    CLI::App* explain_app =
+        app.add_subcommand("explain", "the life of the record that a violation is about, or of any other");
+    explain_app->add_option("path", explain.path, "a run directory")->required();
+    explain_app->add_option("--partition", explain.partition,
+                            "partition of --offset or --value, 0 unless said");
+    explain_app->add_option("--offset", explain.offset, "the record at this offset");
+    explain_app->add_option("--value", explain.value, "the record with this value: p3-977");
     CLI::App* list_app = app.add_subcommand("list", "the scenarios that came with the program");
-    for (CLI::App* command : {run_app, compare_app, check_app, report_app, list_app}) {
+    for (CLI::App* command : {run_app, compare_app, check_app, report_app, explain_app, list_app}) {
         command->add_flag("--json", common.json, "one JSON object on stdout, everything else on stderr");
     }
     try {
@@ -75,6 +83,7 @@ int main(int argc, char** argv) {
         if (*compare_app) return compare_command(compare, common);
         if (*check_app) return check_command(check, common);
         if (*report_app) return report_command(report, common);
+        if (*explain_app) return explain_command(explain, common);
         return list_command(common);
     } catch (const std::exception& error) {
         return report_error(fmt::format("harness fault: {}", error.what()), kExitHarness);

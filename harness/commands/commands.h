@@ -4,6 +4,7 @@
 #pragma once
 
 #include <atomic>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -50,6 +51,16 @@ struct ReportArguments {
     std::string path;
 };
 int report_command(const ReportArguments& arguments, const CommonOptions& common);
+
+struct ExplainArguments {
+    /// A run directory.
+    std::string path;
+    /// Which record; neither offset nor value: that of the first violation.
+    std::optional<std::int32_t> partition;
+    std::optional<Offset> offset;
+    std::string value;
+};
+int explain_command(const ExplainArguments& arguments, const CommonOptions& common);
 
 int list_command(const CommonOptions& common);
 

@@ -117,6 +117,32 @@ TEST(ReportPage, BrokenDataAreSeenByThisTest) {
     EXPECT_NE(opened.console.find("nothingOfThatName"), std::string::npos) << "console errors are not seen";
 }
 
+TEST(Explain, TellsTheStoryOfARunOrThatThereIsNone) {
+    const std::string lost = std::string(HW_SOURCE_DIR) + "/tests/harness/testdata/lost-run";
+    const TempDir dir;
+    const Ended told = highwater(dir, {"explain", lost});
+    EXPECT_EQ(told.exit_code, 0) << told.err;
+    EXPECT_TRUE(told.out.starts_with("invalid: offset 8 (p1-9) was acked by broker 1")) << told.out;
+    EXPECT_NE(told.out.find("DOES NOT HAVE the record"), std::string::npos) << told.out;
+    const Ended json = highwater(dir, {"explain", lost, "--value", "p1-9", "--json"});
+    EXPECT_EQ(json.exit_code, 0) << json.err;
+    EXPECT_EQ(json.json()["record"], "offset 8 (p1-9) of partition 0");
+    EXPECT_GT(json.json()["story"].size(), 5U);
+    for (const std::vector<std::string>& wrong :
+         {std::vector<std::string>{"--offset", "9999"}, {"--value", "nine"}, {"--partition", "0"}}) {
+        std::vector<std::string> words{"explain", lost};
+        words.insert(words.end(), wrong.begin(), wrong.end());
+        const Ended ended = highwater(dir, words);
+        EXPECT_EQ(ended.exit_code, 64) << wrong.front();
+        EXPECT_EQ(lines_of(ended.err).size(), 1U) << ended.err;
+    }
+    Reported valid;
+    ASSERT_NO_FATAL_FAILURE(run_short(valid, {}, 0));
+    const Ended nothing = highwater(valid.dir, {"explain", valid.run_dir});
+    EXPECT_EQ(nothing.exit_code, 0) << nothing.err;
+    EXPECT_NE(nothing.out.find("there is nothing to explain"), std::string::npos) << nothing.out;
+}
+
 TEST(ReportCommand, NoRunDirectoryIsOneClearLine) {
     const TempDir dir;
     for (const std::string& path : {dir.path(), dir.file("missing")}) {
