@@ -68,8 +68,13 @@ int main(int argc, char** argv) {
                             "partition of --offset or --value, 0 unless said");
     explain_app->add_option("--offset", explain.offset, "the record at this offset");
     explain_app->add_option("--value", explain.value, "the record with this value: p3-977");
+    CLI::App* doctor_app =
+        app.add_subcommand("doctor", "what this machine can do, and what to install for the rest");
+    std::string doctor_out = "runs";
+    doctor_app->add_option("--out", doctor_out, "directory that will hold the run directories");
     CLI::App* list_app = app.add_subcommand("list", "the scenarios that came with the program");
-    for (CLI::App* command : {run_app, compare_app, check_app, report_app, explain_app, list_app}) {
+    for (CLI::App* command :
+         {run_app, compare_app, check_app, report_app, explain_app, doctor_app, list_app}) {
         command->add_flag("--json", common.json, "one JSON object on stdout, everything else on stderr");
     }
     try {
@@ -84,6 +89,7 @@ int main(int argc, char** argv) {
         if (*check_app) return check_command(check, common);
         if (*report_app) return report_command(report, common);
         if (*explain_app) return explain_command(explain, common);
+        if (*doctor_app) return doctor_command(doctor_out, common);
         return list_command(common);
     } catch (const std::exception& error) {
         return report_error(fmt::format("harness fault: {}", error.what()), kExitHarness);

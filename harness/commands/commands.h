@@ -62,6 +62,9 @@ struct ExplainArguments {
 };
 int explain_command(const ExplainArguments& arguments, const CommonOptions& common);
 
+/// `out`: the directory that will hold run directories. Exit code 1 if the main job cannot run here.
+int doctor_command(const std::string& out, const CommonOptions& common);
+
 int list_command(const CommonOptions& common);
 
 /// "highwater: message" on stderr; returns `code`.
