@@ -196,8 +196,11 @@ Status FileStorage::replace_file(const std::string& path, BytesView content, Dur
 
 Status FileStorage::remove_file(const std::string& path) {
     const std::string name = full(path);
-    if (::unlink(name.c_str()) != 0 && errno != ENOENT) return system_failure(name, "unlink");
-    return {};
+    if (::unlink(name.c_str()) != 0) {
+        if (errno == ENOENT) return {};
+        return system_failure(name, "unlink");
+    }
+    return flush_directories({std::filesystem::path(name).parent_path().string()});
 }
 
 Result<std::vector<std::string>> FileStorage::list(const std::string& directory) {

@@ -60,8 +60,9 @@ std::string epochs_of(const node::LeaderEpochCache& cache) {
     return text;
 }
 
-std::unique_ptr<node::PartitionLog> open_log(node::Storage& storage) {
-    auto log = node::PartitionLog::open(storage, "t-0");
+std::unique_ptr<node::PartitionLog> open_log(node::Storage& storage, const node::LogSettings& settings,
+                                             const node::LogStart& start) {
+    auto log = node::PartitionLog::open(storage, "t-0", settings, start);
     if (!log) throw std::runtime_error(log.error().message);
     return std::move(*log);
 }

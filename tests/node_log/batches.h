@@ -26,7 +26,8 @@ std::string records_of(const node::PartitionLog& log);
 std::string epochs_of(const node::LeaderEpochCache& cache);
 
 /// The log "t-0", opened; the test stops if that fails.
-std::unique_ptr<node::PartitionLog> open_log(node::Storage& storage);
+std::unique_ptr<node::PartitionLog> open_log(node::Storage& storage, const node::LogSettings& settings = {},
+                                             const node::LogStart& start = {});
 /// Appends one batch as the leader of `epoch`.
 void lead(node::PartitionLog& log, LeaderEpoch epoch, const std::vector<std::string>& values);
 

@@ -50,10 +50,16 @@ public:
 class RandomRun {
 public:
     RandomRun(node::Storage& storage, node::MemoryStorage* memory, std::uint64_t seed)
-        : storage_(storage), memory_(memory), rng_(seed) {}
+        : storage_(storage), memory_(memory), rng_(seed) {
+        // Segments of a few batches, indexes that know some of them, and sometimes Kafka's own sizes.
+        if (seed % 4 == 0) return;
+        settings_.segment_bytes = static_cast<std::int32_t>(rng_.between(150, 1500));
+        settings_.index_interval_bytes = static_cast<std::int32_t>(rng_.between(0, 300));
+        if (seed % 4 == 1) settings_.flush_interval_messages = rng_.between(1, 9);
+    }
 
     void run(int steps) {
-        log_ = open_log(storage_);
+        log_ = open_log(storage_, settings_);
         for (int step = 0; step < steps && !testing::Test::HasFailure(); ++step) {
             SCOPED_TRACE(testing::Message() << "step " << step);
             one_step();
@@ -65,7 +71,9 @@ public:
 
 private:
     void one_step() {
-        switch (rng_.below(10)) {
+        switch (rng_.below(11)) {
+            case 10:
+                return close_and_reopen();
             case 0:
             case 1:
             case 2:
@@ -105,8 +113,9 @@ private:
             sent = joined({sent, batch(some)});
             hold(some, model_.end());
         }
+        const Offset base = bases().back();
         ASSERT_TRUE(log_->append_as_leader(sent, epoch_));
-        pending_epoch_ = false;
+        appended(base);
     }
     void append_as_follower() {
         Bytes sent;
@@ -115,8 +124,9 @@ private:
             const Offset hole = sent.empty() || rng_.below(5) != 0 ? 0 : 7;
             sent = joined({sent, hold(values(), model_.end() + hole)});
         }
+        const Offset base = bases().back();
         ASSERT_TRUE(log_->append_as_follower(sent));
-        pending_epoch_ = false;
+        appended(base);
     }
     void become_leader() {
         ++epoch_;
@@ -125,17 +135,32 @@ private:
     }
     void truncate() {
         const Offset to = rng_.between(model_.end() / 2, model_.end() + 2);
+        const std::vector<Offset> before = bases();
         ASSERT_TRUE(log_->truncate_to(to));
         model_.truncate_to(to);
+        // A power loss undoes the cut within a segment, but brings no segment back.
+        if (const std::size_t left = bases().size(); left < before.size())
+            std::erase_if(flushed_.batches,
+                          [&](const ModelBatch& held) { return held.base >= before[left]; });
         pending_epoch_ = false;
     }
     void flush() {
         ASSERT_TRUE(log_->flush());
         flushed_ = model_;
+        highest_recovery_point_ = std::max(highest_recovery_point_, log_->recovery_point());
     }
+    /// What checkpoints may say: anything from what was durable then down to nothing.
     void reopen() {
-        log_ = open_log(storage_);
+        const node::LogStart start{.recovery_point = rng_.between(0, highest_recovery_point_)};
+        log_ = open_log(storage_, settings_, start);
         ASSERT_EQ(log_->recovered_cut_bytes(), 0U);
+        pending_epoch_ = false;
+    }
+    void close_and_reopen() {
+        ASSERT_TRUE(log_->close());
+        flushed_ = model_;
+        log_ = open_log(storage_, settings_, {.clean = true, .recovery_point = log_->recovery_point()});
+        ASSERT_EQ(log_->recovery_point(), model_.end());
         pending_epoch_ = false;
     }
     void lose_power() {
@@ -143,6 +168,27 @@ private:
         memory_->lose_unflushed();
         model_ = flushed_;
         reopen();
+    }
+    /// First offset of every segment.
+    std::vector<Offset> bases() {
+        std::vector<Offset> found;
+        const auto names = storage_.list("t-0");
+        for (const std::string& name : *names) {
+            if (name.ends_with(".log")) found.push_back(std::stoll(name));
+        }
+        return found;
+    }
+    /// Rolls and log.flush.interval.messages flush as well.
+    void appended(Offset last_base) {
+        pending_epoch_ = false;
+        const Offset base = bases().back();
+        if (log_->recovery_point() == model_.end()) {
+            flushed_ = model_;
+        } else if (base != last_base) {
+            flushed_ = model_;
+            std::erase_if(flushed_.batches, [&](const ModelBatch& held) { return held.base >= base; });
+        }
+        highest_recovery_point_ = std::max(highest_recovery_point_, log_->recovery_point());
     }
 
     void compare() {
@@ -165,6 +211,8 @@ private:
     std::unique_ptr<node::PartitionLog> log_;
     Model model_;
     Model flushed_;
+    node::LogSettings settings_;
+    Offset highest_recovery_point_ = 0;
     LeaderEpoch epoch_ = 0;
     /// The latest epoch has an entry at the log's end and no record.
     bool pending_epoch_ = false;

@@ -148,17 +148,6 @@ TYPED_TEST(RecoveryTest, AnEpochFileThatCannotBeReadIsAnErrorWithItsLine) {
     EXPECT_TRUE(error.starts_with(std::string(kEpochFile) + ":3: 'zero'")) << error;
 }
 
-TYPED_TEST(RecoveryTest, ASecondSegmentIsRefusedRatherThanLeftOut) {
-    write_text(this->storage(), kLogFile, "");
-    write_text(this->storage(), "t-0/00000000000000000000.index", "");
-    EXPECT_TRUE(node::PartitionLog::open(this->storage(), "t-0"))
-        << "other files of Kafka's are in nobody's way";
-    write_text(this->storage(), "t-0/00000000000000000500.log", "");
-    EXPECT_EQ(
-        error_of(node::PartitionLog::open(this->storage(), "t-0")),
-        "t-0/00000000000000000500.log: only one segment a partition, 00000000000000000000.log, can be read");
-}
-
 class UnreadableFile final : public node::AppendFile {
 public:
     explicit UnreadableFile(std::unique_ptr<node::AppendFile> file) : file_(std::move(file)) {}
