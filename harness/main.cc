@@ -34,6 +34,18 @@ void add_run_options(CLI::App& command, highwater::harness::RunArguments& argume
     command.add_option("--out", arguments.out, "directory that holds the run directories");
 }
 
+void add_nightly_options(CLI::App& command, highwater::harness::NightlyArguments& arguments) {
+    command.add_option("minutes", arguments.minutes, "time for it; every scenario runs once in any case")
+        ->required()
+        ->check(CLI::Range(0.0, 10080.0));
+    command.add_option("--seed", arguments.seed, "first seed; another one each day unless said");
+    command.add_option("--scenarios", arguments.scenarios, "names, comma separated; all unless said");
+    command.add_option("--canary", arguments.canary, "the bug that must be found, or none");
+    command.add_option("--bug", arguments.bugs, "deliberate bugs of every run but the canary");
+    command.add_option("--out", arguments.out, "directory that holds nightly/TIME-SEED");
+    command.add_option("--jobs", arguments.jobs, "runs at a time")->check(CLI::Range(1, 64));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -72,9 +84,13 @@ int main(int argc, char** argv) {
         app.add_subcommand("doctor", "what this machine can do, and what to install for the rest");
     std::string doctor_out = "runs";
     doctor_app->add_option("--out", doctor_out, "directory that will hold the run directories");
+    NightlyArguments nightly;
+    CLI::App* nightly_app =
+        app.add_subcommand("nightly", "every scenario, the comparisons and a canary, then more seeds");
+    add_nightly_options(*nightly_app, nightly);
     CLI::App* list_app = app.add_subcommand("list", "the scenarios that came with the program");
     for (CLI::App* command :
-         {run_app, compare_app, check_app, report_app, explain_app, doctor_app, list_app}) {
+         {run_app, compare_app, check_app, report_app, explain_app, doctor_app, nightly_app, list_app}) {
         command->add_flag("--json", common.json, "one JSON object on stdout, everything else on stderr");
     }
     try {
@@ -90,6 +106,7 @@ int main(int argc, char** argv) {
         if (*report_app) return report_command(report, common);
         if (*explain_app) return explain_command(explain, common);
         if (*doctor_app) return doctor_command(doctor_out, common);
+        if (*nightly_app) return nightly_command(nightly, common);
         return list_command(common);
     } catch (const std::exception& error) {
         return report_error(fmt::format("harness fault: {}", error.what()), kExitHarness);

@@ -65,6 +65,20 @@ int explain_command(const ExplainArguments& arguments, const CommonOptions& comm
 /// `out`: the directory that will hold run directories. Exit code 1 if the main job cannot run here.
 int doctor_command(const std::string& out, const CommonOptions& common);
 
+struct NightlyArguments {
+    double minutes = 0;
+    /// Unset: another one each day.
+    std::optional<std::uint64_t> seed;
+    /// Names or files, comma separated; "": all that are bundled.
+    std::string scenarios;
+    /// The bug that must be found, or "none".
+    std::string canary = "Z06";
+    std::string bugs;
+    std::string out = "runs";
+    int jobs = 1;
+};
+int nightly_command(const NightlyArguments& arguments, const CommonOptions& common);
+
 int list_command(const CommonOptions& common);
 
 /// "highwater: message" on stderr; returns `code`.
