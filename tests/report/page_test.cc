@@ -99,6 +99,68 @@ TEST(ReportPage, OfAnInvalidRun) {
     EXPECT_GT(std::filesystem::file_size(picture), 20'000U) << "an empty picture";
 }
 
+/// A copy of the page whose last script does with the pointer what a person would.
+std::string handled_page(const Reported& run) {
+    std::string page = read_text(run.page);
+    const std::string script = R"(<script>
+async function handle() {
+  const facts = document.documentElement.dataset;
+  while (!facts.ready && !facts.error) await new Promise((resolve) => setTimeout(resolve, 20));
+  const canvas = document.getElementById("cursor"), area = canvas.getBoundingClientRect();
+  const send = (type, x, y, more) => canvas.dispatchEvent(new (type === "wheel" ? WheelEvent : PointerEvent)(type,
+    { clientX: area.left + x, clientY: area.top + y, bubbles: true, cancelable: true, ...more }));
+  facts.before = facts.shown;
+  for (let i = 0; i < 4; ++i) send("wheel", 400, 100, { deltaY: -300 });
+  facts.zoomed = facts.shown;
+  canvas.setPointerCapture = () => {};
+  send("pointerdown", 500, 100, { pointerId: 1 });
+  send("pointermove", -20000, 100, { pointerId: 1 });
+  facts.dragged = facts.shown;
+  send("pointerup", 500, 100, { pointerId: 1 });
+  canvas.dispatchEvent(new MouseEvent("dblclick"));
+  facts.after = facts.shown;
+  const told = new Set();
+  for (let y = 5; y < area.height; y += 4) {
+    for (let x = 0; x < area.width; x += 9) {
+      send("pointermove", x, y, {});
+      const tip = document.getElementById("tip");
+      if (!tip.hidden) told.add(tip.textContent.split(" ").slice(0, 3).join(" ").replace(/[\d.]+/g, "#"));
+    }
+  }
+  for (const button of document.querySelectorAll("button")) button.click();
+  const list = document.createElement("pre");
+  list.id = "told";
+  list.textContent = [...told].join("\n");
+  document.body.append(list);
+  facts.handled = "yes";
+}
+handle();
+</script>)";
+    page.insert(page.rfind("</body>"), script);
+    return run.dir.write("handled.html", page);
+}
+
+TEST(ReportPage, ZoomsMovesAndTellsWhatIsUnderThePointer) {
+    Reported run;
+    ASSERT_NO_FATAL_FAILURE(run_short(run, {"--bug", "Z06"}, 1));
+    const OpenedPage opened = open_page(run.dir, handled_page(run));
+    EXPECT_EQ(opened.console, "");
+    EXPECT_EQ(opened.data.count("error"), 0U) << opened.data.at("error");
+    ASSERT_EQ(opened.data.count("handled"), 1U);
+    const auto number = [&](const char* name) { return std::stoi(opened.data.at(name)); };
+    EXPECT_GT(number("before"), 0);
+    EXPECT_LT(number("zoomed"), number("before")) << "the wheel zooms in";
+    EXPECT_LT(number("dragged"), number("zoomed"))
+        << "dragged to the end, where nothing is appended any more";
+    EXPECT_EQ(number("after"), number("before")) << "a double click shows the whole run";
+    const std::size_t list = opened.dom.find("<pre id=\"told\">");
+    ASSERT_NE(list, std::string::npos);
+    const std::string told = opened.dom.substr(list);
+    for (const char* lane : {"nap: pause of", "broker # leads", "broker # is", "append of p", "read of #"}) {
+        EXPECT_NE(told.find(lane), std::string::npos) << lane << " is not told:\n" << told;
+    }
+}
+
 TEST(ReportPage, OfAnUnknownRun) {
     Reported run;
     ASSERT_NO_FATAL_FAILURE(run_short(run, {"--set", "workload.rate=0/s"}, 2));
