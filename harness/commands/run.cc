@@ -6,6 +6,7 @@
 #include "harness/program_paths.h"
 #include "harness/runner.h"
 #include "node/log/bugs.h"
+#include "results/report.h"
 #include "results/stored_run.h"
 
 namespace highwater::harness {
@@ -61,6 +62,7 @@ int run_command(const RunArguments& arguments, const CommonOptions& common) {
         return report_error(result.error().message, interrupted ? kExitInterrupted : kExitHarness);
     }
     fmt::print(common.json ? stderr : stdout, "{}", results::run_result_to_text(*result));
+    fmt::print(common.json ? stderr : stdout, "  page: {}/{}\n", result->run_dir, results::kReportFile);
     if (common.json) fmt::print("{}\n", results::run_result_to_json(*result));
     return exit_code(result->verdict.kind);
 }
