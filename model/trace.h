@@ -32,7 +32,9 @@ enum class TraceKind : std::uint8_t {
     Fence,
     Unfence,
     ShuttingDown,
-    Partition
+    Partition,
+    TopicDeleted,
+    Config
 };
 
 struct TraceReplica {
@@ -50,8 +52,9 @@ struct TraceEvent {
     TraceKind kind = TraceKind::Start;
     std::int32_t partition = -1;
     std::string topic;
-    std::string role;  // role, start
-    std::string text;  // reason, cause, incarnation, bugs
+    std::string role;                  // role, start
+    std::string text;                  // reason, cause, incarnation, bugs; config: its name
+    std::optional<std::string> value;  // config: what it was set to; nullopt: removed
     BrokerId leader = kNoBroker;
     BrokerId broker = kNoBroker;
     BrokerEpoch broker_epoch = kUnknownBrokerEpoch;

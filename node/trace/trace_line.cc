@@ -201,6 +201,19 @@ void write(JsonAppender& json, const PartitionChanged& event) {
     json.field("cause", event.cause);
 }
 
+void write(JsonAppender& json, const TopicDeleted& event) {
+    json.field("e", "topic-deleted");
+    json.field("topic", event.topic);
+    json.field("topic_id", event.topic_id.to_string());
+}
+
+void write(JsonAppender& json, const TopicConfigChanged& event) {
+    json.field("e", "config");
+    json.field("topic", event.topic);
+    json.field("name", event.name);
+    if (event.value) json.field("value", *event.value);  // left out: removed
+}
+
 // -- the process
 // --------------------------------------------------------------------------------------------------
 
