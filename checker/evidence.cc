@@ -128,6 +128,8 @@ private:
             case TraceKind::Serve:
             case TraceKind::Checkpoint:
             case TraceKind::Register:
+            case TraceKind::Bug:
+            case TraceKind::Invariant:
                 return;
         }
     }

@@ -32,7 +32,9 @@ enum class TraceKind : std::uint8_t {
     Fence,
     Unfence,
     ShuttingDown,
-    Partition
+    Partition,
+    Bug,
+    Invariant
 };
 
 struct TraceReplica {
@@ -50,8 +52,10 @@ struct TraceEvent {
     TraceKind kind = TraceKind::Start;
     std::int32_t partition = -1;
     std::string topic;
-    std::string role;  // role, start
-    std::string text;  // reason, cause, incarnation, bugs
+    std::string role;        // role, start
+    std::string text;        // reason, cause, incarnation; bug, invariant: name
+    std::string detail;      // bug: id; invariant: what does not hold
+    std::int64_t count = 0;  // bug
     BrokerId leader = kNoBroker;
     BrokerId broker = kNoBroker;
     BrokerEpoch broker_epoch = kUnknownBrokerEpoch;

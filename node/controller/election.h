@@ -19,6 +19,8 @@ struct PartitionTarget {
     std::int8_t leader_recovery_state = kRecovered;
     /// Where nobody of the ISR may lead, anybody else of the replicas may.
     bool unclean = false;
+    /// Bug elect_any: an election does not ask for the ISR; who is not in it becomes it.
+    bool any_replica = false;
 };
 
 /// The record that brings `partition` to `target`, with an election where its leader may not lead any more:

@@ -8,6 +8,7 @@
 #include "base/ids.h"
 #include "base/partition.h"
 #include "base/time.h"
+#include "node/log/bugs.h"
 
 namespace highwater::node {
 
@@ -50,7 +51,7 @@ struct PartitionChanged {
     std::string cause;
 };
 
-using ControllerEvent =
-    std::variant<BrokerRegistered, BrokerFenced, BrokerUnfenced, BrokerShuttingDown, PartitionChanged>;
+using ControllerEvent = std::variant<BrokerRegistered, BrokerFenced, BrokerUnfenced, BrokerShuttingDown,
+                                     PartitionChanged, BugActivated>;
 
 }  // namespace highwater::node

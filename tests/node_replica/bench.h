@@ -34,6 +34,7 @@ public:
     /// Runs a block's commands: events and answers as they come, at the end the state of every replica
     /// touched.
     std::string run(const std::vector<std::string>& commands);
+    [[nodiscard]] const Partition& replica(const std::string& name) { return *node(name).partition; }
 
 private:
     struct Node {
