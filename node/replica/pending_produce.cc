@@ -70,10 +70,7 @@ AppendOutcome Partition::State::answer_duplicate(const AppendInfo& held, std::in
     AppendOutcome outcome{.base_offset = held.first_offset};
     if (acks == -1) {
         outcome.waiting = next_ticket++;
-        const auto after = std::find_if(waiting.begin(), waiting.end(), [&](const WaitingProduce& waits) {
-            return waits.last_offset > held.last_offset;
-        });
-        waiting.insert(after, {*outcome.waiting, held.first_offset, held.last_offset});
+        wait({*outcome.waiting, held.first_offset, held.last_offset});
         complete_waiting();
     } else {
         emit_answered(acks, ErrorCode::None, held.first_offset, held.last_offset);
