@@ -27,6 +27,8 @@ public:
 
 /// `count` batches of one record each, as a producer sends them.
 Bytes producer_batches(int count);
+/// One batch of one record, of an idempotent producer.
+Bytes idempotent_batch(ProducerId producer, std::int16_t producer_epoch, std::int32_t sequence);
 
 class Bench {
 public:
@@ -34,6 +36,7 @@ public:
     /// Runs a block's commands: events and answers as they come, at the end the state of every replica
     /// touched.
     std::string run(const std::vector<std::string>& commands);
+    [[nodiscard]] Instant now() const { return now_; }
     [[nodiscard]] const Partition& replica(const std::string& name) { return *node(name).partition; }
 
 private:
