@@ -148,6 +148,7 @@ std::string Bench::run_command(const std::string& command) {
         {"abandon", &Bench::abandon},
         {"advance", &Bench::advance},
         {"tick", &Bench::tick},
+        {"fail-writes", &Bench::fail_writes},
         {"follower-fetch", &Bench::follower_fetch},
         {"fetch", &Bench::wired_fetch},
         {"deliver", &Bench::deliver},
@@ -168,6 +169,18 @@ std::string Bench::run_command(const std::string& command) {
     std::string events;
     for (auto& [name, node] : nodes_) events += drain(name);
     return events + output;
+}
+
+/// The replica's disk takes nothing any more; "off" ends it.
+std::string Bench::fail_writes(CommandWords& words) {
+    Node& failing = touch(words);
+    if (words.flag("off")) {
+        failing.storage->fail_writes(nullptr);
+    } else {
+        failing.storage->fail_writes(
+            [](const std::string&) { return std::optional<std::string>("disk full"); });
+    }
+    return "";
 }
 
 std::string Bench::settings(CommandWords& words) {

@@ -62,6 +62,7 @@ private:
     std::string abandon(CommandWords& words);
     std::string advance(CommandWords& words);
     std::string tick(CommandWords& words);
+    std::string fail_writes(CommandWords& words);
     std::string follower_fetch(CommandWords& words);
     std::string wired_fetch(CommandWords& words);
     std::string deliver(CommandWords& words);

@@ -366,6 +366,31 @@ TEST_F(Rule, ANewLeaderKnowsTheDuplicatesOfItsPredecessor) {
     expect_says("fetch A", "HW 3");
 }
 
+TEST_F(Rule, ADiskThatFailsAcknowledgesNothingMore) {
+    lead();
+    run({"append A acks=-1", "fail-writes A"});
+    const std::string output = one("append A acks=1");
+    EXPECT_NE(output.find("KAFKA_STORAGE_ERROR"), std::string::npos) << output;
+    EXPECT_NE(output.find("went offline: "), std::string::npos) << output;
+    EXPECT_NE(output.find("ticket #1 done: KAFKA_STORAGE_ERROR"), std::string::npos) << output;
+    EXPECT_EQ(a().log().log_end_offset(), 1) << "what was not written is not there";
+    one("fail-writes A off");
+    expect_says("append A acks=-1", "KAFKA_STORAGE_ERROR");
+    expect_says("append A acks=0", "KAFKA_STORAGE_ERROR");
+    expect_says("follower-fetch A replica=2 offset=1 epoch=1 last-epoch=1", "KAFKA_STORAGE_ERROR");
+    expect_says("consumer-fetch A offset=0", "KAFKA_STORAGE_ERROR");
+    expect_says("list-offset A latest", "KAFKA_STORAGE_ERROR");
+}
+
+TEST_F(Rule, AFollowerWhoseDiskFailsIsLeftBehind) {
+    run({"new A lag=10s", "new B", "registration A B leader=1 isr=1,2 epoch=1 partition-epoch=1",
+         "fail-writes B", "append A acks=-1", "fetch B"});
+    EXPECT_TRUE(b().offline());
+    expect_says("fetch B", "has no one to fetch from");
+    expect_says("tick A +11s", "proposes ISR 1,2 -> 1");
+    expect_says("alter-partition-answer A ok", "ticket #1 done: NONE");
+}
+
 // What a follower cut off is forgotten with it: sent again, it is appended again.
 TEST_F(Rule, TruncatedSequencesAreForgotten) {
     run({"new A", "new B", "registration A B leader=1 isr=1,2 epoch=1 partition-epoch=1",
