@@ -130,6 +130,8 @@ private:
             case TraceKind::Register:
             case TraceKind::TopicDeleted:
             case TraceKind::Config:
+            case TraceKind::Bug:
+            case TraceKind::Invariant:
                 return;
         }
     }

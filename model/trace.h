@@ -34,7 +34,9 @@ enum class TraceKind : std::uint8_t {
     ShuttingDown,
     Partition,
     TopicDeleted,
-    Config
+    Config,
+    Bug,
+    Invariant
 };
 
 struct TraceReplica {
@@ -52,9 +54,11 @@ struct TraceEvent {
     TraceKind kind = TraceKind::Start;
     std::int32_t partition = -1;
     std::string topic;
-    std::string role;                  // role, start
-    std::string text;                  // reason, cause, incarnation, bugs; config: its name
+    std::string role;  // role, start
+    std::string text;  // reason, cause, incarnation, bugs; config: its name; bug, invariant: name
     std::optional<std::string> value;  // config: what it was set to; nullopt: removed
+    std::string detail;                // bug: id; invariant: what does not hold
+    std::int64_t count = 0;            // bug
     BrokerId leader = kNoBroker;
     BrokerId broker = kNoBroker;
     BrokerEpoch broker_epoch = kUnknownBrokerEpoch;

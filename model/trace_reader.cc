@@ -16,11 +16,11 @@ namespace {
 using json::Element;
 using json::FieldError;
 
-constexpr std::array<std::string_view, 21> kKindNames{
-    "start",        "registered",    "stop",     "role",      "append",  "hw",
-    "isr-proposed", "isr-committed", "truncate", "following", "ack",     "serve",
-    "offline",      "checkpoint",    "register", "fence",     "unfence", "shutting-down",
-    "partition",    "topic-deleted", "config"};
+constexpr std::array<std::string_view, 23> kKindNames{
+    "start",        "registered",    "stop",     "role",      "append",   "hw",
+    "isr-proposed", "isr-committed", "truncate", "following", "ack",      "serve",
+    "offline",      "checkpoint",    "register", "fence",     "unfence",  "shutting-down",
+    "partition",    "topic-deleted", "config",   "bug",       "invariant"};
 
 std::optional<TraceKind> kind_of(std::string_view name) {
     for (std::size_t i = 0; i < kKindNames.size(); ++i) {
@@ -117,6 +117,10 @@ const std::unordered_map<std::string_view, FieldReader>& fields() {
          }},
         {"reason", [](E e, K k, V v) { e.text = json::to_text(k, v); }},
         {"cause", [](E e, K k, V v) { e.text = json::to_text(k, v); }},
+        {"name", [](E e, K k, V v) { e.text = json::to_text(k, v); }},
+        {"id", [](E e, K k, V v) { e.detail = json::to_text(k, v); }},
+        {"detail", [](E e, K k, V v) { e.detail = json::to_text(k, v); }},
+        {"count", [](E e, K k, V v) { e.count = json::to_integer(k, v); }},
         // start and register name an incarnation id (text) or number; i is the one that counts.
         {"incarnation", [](E e, K k, V v) {
              if (v.is_string()) e.text = json::to_text(k, v);

@@ -15,6 +15,7 @@
 #include "base/time.h"
 #include "node/controller/events.h"
 #include "node/controller/metadata_image.h"
+#include "node/log/bugs.h"
 #include "node/log/partition_log.h"
 #include "wire/messages/allocate_producer_ids.h"
 #include "wire/messages/alter_partition.h"
@@ -40,6 +41,7 @@ struct ControllerSettings {
     std::int32_t min_insync_replicas = 1;
     std::int32_t default_replication_factor = 1;
     std::int32_t num_partitions = 1;
+    Bugs bugs;
 };
 
 /// Ids in one answer to AllocateProducerIds.

@@ -21,7 +21,9 @@ struct Choice {
 };
 
 Choice elect(const PartitionImage& partition, const PartitionTarget& target, const MayLead& may_lead) {
-    const auto in_sync = [&](BrokerId id) { return contains(target.isr, id) && may_lead(id); };
+    const auto in_sync = [&](BrokerId id) {
+        return (target.any_replica || contains(target.isr, id)) && may_lead(id);
+    };
     const auto& replicas = partition.replicas;
     if (target.election == Election::Preferred && in_sync(replicas.front())) return {replicas.front()};
     if (in_sync(partition.leader)) return {partition.leader};
@@ -46,6 +48,8 @@ std::optional<wire::PartitionChangeRecord> change_partition(const Uuid& topic_id
     std::vector<BrokerId> isr = target.isr;
     std::int8_t recovery = target.leader_recovery_state;
     if (elected) record.leader = choice.leader;
+    if (target.any_replica && choice.leader != kNoBroker && !contains(isr, choice.leader))
+        isr = {choice.leader};
     if (elected && choice.unclean) {
         isr = {choice.leader};
         recovery = kRecovering;
@@ -60,6 +64,26 @@ std::optional<wire::PartitionChangeRecord> change_partition(const Uuid& topic_id
     HW_ASSERT(!after.isr.empty(), "partition {} of topic {} would have no ISR", index, topic_id.to_string());
     HW_ASSERT(after.leader == kNoBroker || contains(after.isr, after.leader), "leader {}", after.leader);
     return record;
+}
+
+bool Controller::State::acts(Bug bug, bool otherwise) {
+    if (!otherwise || !settings.bugs.has(bug)) return false;
+    events.emplace_back(bugs_acted.count(bug));
+    return true;
+}
+
+std::optional<wire::PartitionChangeRecord> Controller::State::change(const TopicImage& topic,
+                                                                     std::int32_t index,
+                                                                     const PartitionImage& before,
+                                                                     PartitionTarget target,
+                                                                     const MayLead& may_lead) {
+    std::optional<wire::PartitionChangeRecord> correct =
+        change_partition(topic.id, index, before, target, may_lead);
+    target.any_replica = true;
+    if (settings.bugs.empty()) return correct;
+    std::optional<wire::PartitionChangeRecord> other =
+        change_partition(topic.id, index, before, target, may_lead);
+    return acts(Bug::ElectAny, other != correct) ? other : correct;
 }
 
 bool Controller::State::is_active(BrokerId id) const {
@@ -77,17 +101,17 @@ bool Controller::State::leads_anything(BrokerId id) const {
 }
 
 void Controller::State::add_change(Records& records, const TopicImage& topic, std::int32_t index,
-                                   std::vector<BrokerId> isr, const MayLead& may_lead) const {
+                                   std::vector<BrokerId> isr, const MayLead& may_lead) {
     const PartitionImage& partition = topic.partitions.at(index);
     PartitionTarget target;
     target.isr = std::move(isr);
     target.leader_recovery_state = partition.leader_recovery_state;
     target.unclean = unclean_leader_election(topic, settings.unclean_leader_election);
-    if (auto record = change_partition(topic.id, index, partition, target, may_lead))
+    if (auto record = change(topic, index, partition, std::move(target), may_lead))
         records.emplace_back(std::move(*record));
 }
 
-void Controller::State::add_departure(Records& records, BrokerId leaving) const {
+void Controller::State::add_departure(Records& records, BrokerId leaving) {
     const MayLead may_lead = [&](BrokerId id) { return id != leaving && is_active(id); };
     for (const auto& [name, topic] : image.topics()) {
         for (const auto& [index, partition] : topic.partitions) {
@@ -99,7 +123,7 @@ void Controller::State::add_departure(Records& records, BrokerId leaving) const 
     }
 }
 
-void Controller::State::add_elections(Records& records, BrokerId returning) const {
+void Controller::State::add_elections(Records& records, BrokerId returning) {
     const MayLead may_lead = [&](BrokerId id) { return id == returning || is_active(id); };
     for (const auto& [name, topic] : image.topics()) {
         for (const auto& [index, partition] : topic.partitions) {
@@ -108,7 +132,7 @@ void Controller::State::add_elections(Records& records, BrokerId returning) cons
     }
 }
 
-void Controller::State::add_preferred_elections(Records& records) const {
+void Controller::State::add_preferred_elections(Records& records) {
     const MayLead may_lead = [&](BrokerId id) { return is_active(id); };
     for (const auto& [name, topic] : image.topics()) {
         for (const auto& [index, partition] : topic.partitions) {

@@ -27,6 +27,8 @@ struct PartitionTarget {
     /// Where nobody of the ISR may lead, anybody else of the replicas may.
     bool unclean = false;
     Election election = Election::IfNeeded;
+    /// Bug elect_any: an election does not ask for the ISR; who is not in it becomes it.
+    bool any_replica = false;
 };
 
 /// The record that brings `partition` to `target`, with an election where its leader may not lead any more:

@@ -9,6 +9,7 @@
 #include "base/ids.h"
 #include "base/partition.h"
 #include "base/time.h"
+#include "node/log/bugs.h"
 
 namespace highwater::node {
 
@@ -64,6 +65,6 @@ struct TopicConfigChanged {
 };
 
 using ControllerEvent = std::variant<BrokerRegistered, BrokerFenced, BrokerUnfenced, BrokerShuttingDown,
-                                     PartitionChanged, TopicDeleted, TopicConfigChanged>;
+                                     PartitionChanged, TopicDeleted, TopicConfigChanged, BugActivated>;
 
 }  // namespace highwater::node

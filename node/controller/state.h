@@ -12,6 +12,7 @@
 
 namespace highwater::node {
 
+using AlterPartitionData = wire::AlterPartitionRequest::TopicData::PartitionData;
 using Records = std::vector<wire::MetadataRecord>;
 
 /// What the controller knows of a broker beyond its registration. Lost with the process.
@@ -47,8 +48,13 @@ struct Controller::State {
     Instant next_rebalance;
     std::vector<ControllerEvent> events;
     std::optional<Error> fatal;
+    BugCounters bugs_acted;
 
     State(ControllerSettings s, Rng r) : settings(std::move(s)), rng(r) {}
+
+    /// Asks for a deliberate bug where it would decide something else than a correct controller: then it is
+    /// counted and told, and true.
+    [[nodiscard]] bool acts(Bug bug, bool otherwise);
 
     // -- metadata_log.cc
     Status replay_log();
@@ -61,14 +67,23 @@ struct Controller::State {
     [[nodiscard]] bool is_active(BrokerId id) const;
     [[nodiscard]] bool leads_anything(BrokerId id) const;
     /// `leaving` goes out of every ISR it is in; who it led gets another leader, or none.
-    void add_departure(Records& records, BrokerId leaving) const;
+    void add_departure(Records& records, BrokerId leaving);
     /// Partitions without a leader get one if they can, `returning` being active from here on (kNoBroker:
     /// nobody is).
-    void add_elections(Records& records, BrokerId returning) const;
+    void add_elections(Records& records, BrokerId returning);
     /// Partitions whose preferred leader could lead but does not go back to it.
-    void add_preferred_elections(Records& records) const;
+    void add_preferred_elections(Records& records);
     void add_change(Records& records, const TopicImage& topic, std::int32_t partition,
-                    std::vector<BrokerId> isr, const MayLead& may_lead) const;
+                    std::vector<BrokerId> isr, const MayLead& may_lead);
+    /// change_partition(), and whether it elected as a correct one would.
+    std::optional<wire::PartitionChangeRecord> change(const TopicImage& topic, std::int32_t partition,
+                                                      const PartitionImage& before, PartitionTarget target,
+                                                      const MayLead& may_lead);
+
+    // -- alter_partition.cc
+    wire::ErrorCode check(const PartitionImage& partition, const AlterPartitionData& proposal,
+                          BrokerId sender);
+    bool is_eligible(const AlterPartitionData::BrokerState& member);
 
     // -- sessions.cc
     [[nodiscard]] bool session_lives(Instant now, BrokerId id) const;

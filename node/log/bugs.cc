@@ -32,4 +32,10 @@ std::vector<BugInfo> Bugs::list() const {
     return present;
 }
 
+std::string Bugs::to_string() const {
+    std::string names;
+    for (const BugInfo& info : list()) names += fmt::format("{}{}", names.empty() ? "" : ",", info.name);
+    return names;
+}
+
 }  // namespace highwater::node

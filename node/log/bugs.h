@@ -1,4 +1,5 @@
-// The named deliberate bugs of node/bugs.def as a set. An empty set is a correct node.
+// The named deliberate bugs of node/bugs.def as a set, and what tells that one of them acted. An empty set is
+// a correct node.
 #pragma once
 
 #include <array>
@@ -12,7 +13,7 @@
 namespace highwater::node {
 
 enum class Bug : std::uint8_t {
-#define HW_BUG(enumerator, name, id, mechanism) enumerator,
+#define HW_BUG(enumerator, name, id, origin, mechanism) enumerator,
 #include "node/bugs.def"
 #undef HW_BUG
 };
@@ -21,11 +22,12 @@ struct BugInfo {
     Bug bug;
     std::string_view name;
     std::string_view id;
+    std::string_view origin;
     std::string_view mechanism;
 };
 
 inline constexpr std::array kBugs = {
-#define HW_BUG(enumerator, name, id, mechanism) BugInfo{Bug::enumerator, name, id, mechanism},
+#define HW_BUG(enumerator, name, id, origin, mechanism) BugInfo{Bug::enumerator, name, id, origin, mechanism},
 #include "node/bugs.def"
 #undef HW_BUG
 };
@@ -39,9 +41,31 @@ public:
     /// that exist.
     static Result<Bugs> parse(std::string_view list);
     [[nodiscard]] std::vector<BugInfo> list() const;
+    /// The names, comma separated: what parse() reads.
+    [[nodiscard]] std::string to_string() const;
 
 private:
     std::uint64_t bits_ = 0;
+};
+
+/// A bug made its holder do what a correct one would not have done, here for the `count`-th time since it was
+/// opened (a partition, a controller).
+struct BugActivated {
+    std::string_view name;
+    std::string_view id;
+    std::uint64_t count = 0;
+};
+
+/// How often each bug acted in one holder.
+class BugCounters {
+public:
+    BugActivated count(Bug bug) {
+        const BugInfo& info = kBugs.at(static_cast<std::size_t>(bug));
+        return {info.name, info.id, ++counts_.at(static_cast<std::size_t>(bug))};
+    }
+
+private:
+    std::array<std::uint64_t, kBugs.size()> counts_{};
 };
 
 }  // namespace highwater::node

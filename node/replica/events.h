@@ -5,12 +5,14 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
 #include "base/ids.h"
 #include "base/partition.h"
 #include "base/time.h"
+#include "node/log/bugs.h"
 #include "node/log/leader_epoch_cache.h"
 
 namespace highwater::node {
@@ -134,8 +136,16 @@ struct WentOffline {
     std::string reason;
 };
 
-using PartitionFact = std::variant<RoleTaken, Appended, HighWatermarkMoved, IsrProposed, IsrCommitted,
-                                   Truncated, FollowingConfirmed, ProduceAnswered, Served, WentOffline>;
+/// A per-replica invariant does not hold. Only told of a node with bugs, once per name and role taken: a
+/// correct node traps instead.
+struct InvariantBroken {
+    std::string_view invariant;
+    std::string detail;
+};
+
+using PartitionFact =
+    std::variant<RoleTaken, Appended, HighWatermarkMoved, IsrProposed, IsrCommitted, Truncated,
+                 FollowingConfirmed, ProduceAnswered, Served, WentOffline, BugActivated, InvariantBroken>;
 
 struct PartitionEvent {
     TopicPartition partition;

@@ -45,6 +45,24 @@ bool Partition::State::read_into(FetchAnswer& answer, Offset from, Offset limit,
     return true;
 }
 
+/// True if the follower's log is not a prefix of this one, or nothing is known of its last epoch: `answer`
+/// says so. What it holds at its end is not this log: its offset says nothing about where it stands, so it
+/// counts neither for the ISR nor for the high watermark.
+bool Partition::State::answers_divergence(FetchAnswer& answer, const FollowerFetch& fetch,
+                                          Offset log_end) const {
+    if (fetch.last_fetched_epoch == kNoEpoch) return false;
+    const auto known = log->epochs().end_offset_for(fetch.last_fetched_epoch, log_end);
+    if (!known || fetch.fetch_offset < log->log_start_offset()) {
+        answer.error = ErrorCode::OffsetOutOfRange;
+        return true;
+    }
+    if (known->epoch >= fetch.last_fetched_epoch && known->offset >= fetch.fetch_offset) return false;
+    answer.diverging = *known;
+    answer.high_watermark = high_watermark;
+    answer.log_start_offset = log->log_start_offset();
+    return true;
+}
+
 FetchAnswer Partition::fetch_for_follower(Instant now, const FollowerFetch& fetch, bool update_state) {
     State& s = *state_;
     FetchAnswer answer;
@@ -63,20 +81,13 @@ FetchAnswer Partition::fetch_for_follower(Instant now, const FollowerFetch& fetc
     if (answer.error != ErrorCode::None) return answer;
 
     const Offset log_end = s.log->log_end_offset();
-    if (fetch.last_fetched_epoch != kNoEpoch) {
-        const auto known = s.log->epochs().end_offset_for(fetch.last_fetched_epoch, log_end);
-        if (!known || fetch.fetch_offset < s.log->log_start_offset()) {
-            answer.error = ErrorCode::OffsetOutOfRange;
-            return answer;
-        }
-        if (known->epoch < fetch.last_fetched_epoch || known->offset < fetch.fetch_offset) {
-            // What it holds at its end is not this log: its offset says nothing about where it stands, so it
-            // counts neither for the ISR nor for the high watermark.
-            answer.diverging = *known;
-            answer.high_watermark = s.high_watermark;
-            answer.log_start_offset = s.log->log_start_offset();
-            return answer;
-        }
+    FetchAnswer diverging;
+    if (s.answers_divergence(diverging, fetch, log_end) && !s.acts(Bug::NoDivergeCheck, true)) {
+        const bool fresh =
+            update_state && diverging.diverging && !s.is_stale(fetch.replica, fetch.broker_epoch);
+        if (s.acts(Bug::DivergeUpdatesLeo, fresh)) s.record_fetch(now, fetch, log_end);
+        s.check_invariants();
+        return diverging;
     }
     if (s.is_stale(fetch.replica, fetch.broker_epoch)) {
         answer.error = ErrorCode::NotLeaderOrFollower;
@@ -107,10 +118,15 @@ FetchAnswer Partition::fetch_for_consumer(Instant /*now*/, const ConsumerFetch& 
         return answer;
     const auto batches = wire::split_batches(answer.records);
     HW_ASSERT(batches && !batches->empty(), "the log gave out broken batches from {}", fetch.fetch_offset);
+    const Offset end = batches->back().header.next_offset();
+    if (end > s.high_watermark) {
+        s.tell_bug(Bug::ServeAboveHw);
+        s.broken("FetchAboveHw", fmt::format("served up to {} at high watermark {}", end, s.high_watermark));
+    }
     s.emit(Served{.role = s.role,
                   .epoch = s.leader_epoch,
                   .from = fetch.fetch_offset,
-                  .end = batches->back().header.next_offset(),
+                  .end = end,
                   .high_watermark = s.high_watermark});
     s.check_invariants();
     return answer;

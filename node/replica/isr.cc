@@ -106,7 +106,10 @@ void Partition::State::maybe_expand_isr(BrokerId replica_id, const RemoteReplica
     if (!is_eligible(replica_id, replica)) return;
     // A new leader's high watermark may be older than what its predecessor committed; all of that lies below
     // the start of its own epoch.
-    if (replica.log_end_offset < high_watermark || replica.log_end_offset < epoch_start) return;
+    const bool reaches = replica.log_end_offset >= high_watermark;
+    const bool reaches_epoch = replica.log_end_offset >= epoch_start;
+    if (!(reaches && reaches_epoch) && !acts(Bug::ExpandNoLess, reaches) && !acts(Bug::ExpandNoCheck, true))
+        return;
     std::vector<BrokerId> proposed = committed_isr();
     isr_state = PendingExpandIsr{.isr = proposed, .joining = replica_id};
     proposed.push_back(replica_id);

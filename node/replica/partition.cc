@@ -80,10 +80,14 @@ void Partition::apply_registration(Instant now, const PartitionRegistration& reg
     const bool leads =
         contains(registration.replicas, s.settings.self) && registration.leader == s.settings.self;
     if (leads && registration.leader_epoch < s.log->epochs().latest_epoch().value_or(kNoEpoch)) return;
+    const bool news =
+        registration.partition_epoch > std::exchange(s.registered_epoch, registration.partition_epoch);
     if (registration.partition_epoch == s.partition_epoch) {
         // An AlterPartition answer told it already. A change proposed since then is in flight and may be
         // committed any moment: forgetting it here would let the high watermark pass a replica that the
         // controller counts.
+        if (s.acts(Bug::MdEqualClears, news && leads && s.in_flight))
+            s.commit_isr(registration.isr, registration.partition_epoch);
         s.maybe_advance_high_watermark(now);
     } else if (leads) {
         s.become_leader(now, registration);
@@ -125,6 +129,7 @@ void Partition::State::become_leader(Instant now, const PartitionRegistration& r
         proposal_unsent = false;
         partition_epoch = registration.partition_epoch;
         ++revision;
+        told_broken.clear();
         emit(RoleTaken{.role = role,
                        .leader = leader,
                        .epoch = leader_epoch,
@@ -137,6 +142,8 @@ void Partition::State::become_leader(Instant now, const PartitionRegistration& r
     } else {
         commit_isr(registration.isr, registration.partition_epoch);
     }
+    if (acts(Bug::HwLeoOnElect, elected && high_watermark < log->log_end_offset()))
+        set_high_watermark(log->log_end_offset(), {});
     maybe_advance_high_watermark(now);
 }
 
@@ -170,7 +177,8 @@ void Partition::State::become_follower(const PartitionRegistration& registration
     const Role taken = contains(registration.replicas, settings.self) ? Role::Follower : Role::None;
     const bool new_epoch = registration.leader_epoch > leader_epoch;
     const bool changed = role != taken || new_epoch || leader != registration.leader;
-    fail_waiting(wire::ErrorCode::NotLeaderOrFollower);
+    if (role == Role::Leader && !acts(Bug::PurgKeep, !waiting.empty()))
+        fail_waiting(wire::ErrorCode::NotLeaderOrFollower);
     role = taken;
     leader = registration.leader;
     leader_epoch = registration.leader_epoch;
@@ -184,6 +192,7 @@ void Partition::State::become_follower(const PartitionRegistration& registration
     if (!changed) return;
     following_confirmed = false;
     ++revision;
+    told_broken.clear();
     emit(RoleTaken{.role = role,
                    .leader = leader,
                    .epoch = leader_epoch,
@@ -194,7 +203,9 @@ void Partition::State::become_follower(const PartitionRegistration& registration
                    .epoch_table = log->epochs().entries(),
                    .isr = registration.isr});
     // Without epochs the leader cannot tell where the logs part.
-    if (fetch_position() && !log->epochs().latest_epoch() && high_watermark < log->log_end_offset()) {
+    const bool without_epochs = !log->epochs().latest_epoch();
+    const bool could_cut = fetch_position() && high_watermark < log->log_end_offset();
+    if ((could_cut && without_epochs) || acts(Bug::TruncToHw, could_cut)) {
         truncate(high_watermark, {.offset = high_watermark, .epoch = kNoEpoch});
     }
 }
@@ -220,5 +231,13 @@ void Partition::State::go_offline(const Error& cause) {
 }
 
 void Partition::State::emit(PartitionFact fact) { events.push_back({id.topic_partition(), std::move(fact)}); }
+
+bool Partition::State::acts(Bug bug, bool otherwise) {
+    if (!otherwise || !settings.bugs.has(bug)) return false;
+    tell_bug(bug);
+    return true;
+}
+
+void Partition::State::tell_bug(Bug bug) { emit(bugs_acted.count(bug)); }
 
 }  // namespace highwater::node

@@ -52,11 +52,12 @@ AppendOutcome Partition::append(Instant now, Bytes batches, std::int16_t acks) {
     AppendOutcome outcome{.base_offset = appended->first_offset};
     if (acks == -1) {
         outcome.waiting = s.next_ticket++;
-        s.waiting.push_back({*outcome.waiting, appended->first_offset, appended->last_offset});
+        s.wait({*outcome.waiting, appended->first_offset, appended->last_offset});
     }
     s.maybe_advance_high_watermark(now);
     if (acks == 1) s.emit_answered(acks, ErrorCode::None, appended->first_offset, appended->last_offset);
-    if (s.settings.bugs.has(Bug::AckOnAppend) && !s.waiting.empty()) {
+    const bool waits = outcome.waiting && !s.waiting.empty() && s.waiting.back().ticket == *outcome.waiting;
+    if (s.acts(Bug::AckOnAppend, waits)) {
         s.finish(s.waiting.back(), ErrorCode::None);
         s.waiting.pop_back();
     }
@@ -69,10 +70,7 @@ AppendOutcome Partition::State::answer_duplicate(const AppendInfo& held, std::in
     AppendOutcome outcome{.base_offset = held.first_offset};
     if (acks == -1) {
         outcome.waiting = next_ticket++;
-        const auto after = std::find_if(waiting.begin(), waiting.end(), [&](const WaitingProduce& waits) {
-            return waits.last_offset > held.last_offset;
-        });
-        waiting.insert(after, {*outcome.waiting, held.first_offset, held.last_offset});
+        wait({*outcome.waiting, held.first_offset, held.last_offset});
         complete_waiting();
     } else {
         emit_answered(acks, ErrorCode::None, held.first_offset, held.last_offset);
@@ -90,10 +88,19 @@ bool Partition::abandon(ProduceTicket ticket) {
     return true;
 }
 
+void Partition::State::wait(const WaitingProduce& produce) {
+    const auto later =
+        std::upper_bound(waiting.begin(), waiting.end(), produce.last_offset,
+                         [](Offset last, const WaitingProduce& other) { return last < other.last_offset; });
+    waiting.insert(later, produce);
+}
+
 void Partition::State::complete_waiting() {
     while (!waiting.empty()) {
-        const std::optional<ErrorCode> result = produce_result(
-            waiting.front().last_offset + 1, high_watermark, maximal_isr().size(), effective_min_isr());
+        // A follower knows no ISR; only a bug lets anything wait there.
+        const std::size_t in_sync = role == Role::Leader ? maximal_isr().size() : replicas.size();
+        const std::optional<ErrorCode> result =
+            produce_result(waiting.front().last_offset + 1, high_watermark, in_sync, effective_min_isr());
         if (!result) return;
         finish(waiting.front(), *result);
         waiting.pop_front();
@@ -106,6 +113,7 @@ void Partition::State::fail_waiting(ErrorCode error) {
 }
 
 void Partition::State::finish(const WaitingProduce& produce, ErrorCode error) {
+    if (error == ErrorCode::None) check_answered(produce);
     finished.push_back({.ticket = produce.ticket, .error = error, .base_offset = produce.first_offset});
     emit_answered(-1, error, produce.first_offset, produce.last_offset);
 }

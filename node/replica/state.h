@@ -7,7 +7,9 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "node/replica/partition.h"
@@ -54,6 +56,10 @@ struct Partition::State {
     void commit_isr(std::vector<BrokerId> isr, PartitionEpoch epoch);
     void go_offline(const Error& cause);
     void emit(PartitionFact fact);
+    /// Asks for a deliberate bug where it would do something else than a correct node: then it is counted and
+    /// told, and true.
+    bool acts(Bug bug, bool otherwise);
+    void tell_bug(Bug bug);
 
     // isr.cc
     [[nodiscard]] const std::vector<BrokerId>& committed_isr() const;
@@ -73,21 +79,27 @@ struct Partition::State {
 
     // high_watermark.cc
     void maybe_advance_high_watermark(Instant now);
+    [[nodiscard]] Offset least_log_end(Instant now) const;
+    [[nodiscard]] Offset with_bugs(Offset reached, Instant now);
     void follow_high_watermark(Offset leaders);
     void set_high_watermark(Offset to, HighWatermarkMoved fact);
 
     // truncation.cc
     [[nodiscard]] std::optional<FetchPosition> fetch_position() const;
-    [[nodiscard]] Offset truncation_offset(const OffsetAndEpoch& diverging) const;
+    [[nodiscard]] Offset truncation_offset(const OffsetAndEpoch& diverging);
     void truncate(Offset to, const OffsetAndEpoch& diverging);
+    bool apply_divergence(const FetchPosition& asked, const OffsetAndEpoch& diverging);
     bool append_fetched(const FetchPosition& asked, const Bytes& records);
 
     // fetch.cc
     [[nodiscard]] wire::ErrorCode check_leader_epoch(LeaderEpoch requested) const;
+    [[nodiscard]] bool answers_divergence(FetchAnswer& answer, const FollowerFetch& fetch,
+                                          Offset log_end) const;
     bool read_into(FetchAnswer& answer, Offset from, Offset limit, std::size_t max_bytes);
 
     // pending_produce.cc
     AppendOutcome answer_duplicate(const AppendInfo& held, std::int16_t acks);
+    void wait(const WaitingProduce& produce);
     void complete_waiting();
     void fail_waiting(wire::ErrorCode error);
     void finish(const WaitingProduce& produce, wire::ErrorCode error);
@@ -95,8 +107,14 @@ struct Partition::State {
 
     // invariants.cc
     void check_invariants();
-    void check_leader() const;
-    void check_follower() const;
+    void check_log();
+    void check_leader();
+    void check_isr_state();
+    void check_follower();
+    void check_high_watermark_moved();
+    void check_answered(const WaitingProduce& produce);
+    /// On a correct node a trap, on one with bugs a fact.
+    void broken(std::string_view invariant, const std::string& detail);
 
     const TopicIdPartition id;
     PartitionSettings settings;
@@ -110,6 +128,9 @@ struct Partition::State {
     std::vector<BrokerId> replicas;
     Offset high_watermark = 0;
     bool offline = false;
+    /// Of the newest registration that metadata brought; partition_epoch may be ahead of it by an answer of
+    /// the controller.
+    PartitionEpoch registered_epoch = -1;
 
     // As leader; empty otherwise.
     Offset epoch_start = kUnknownOffset;
@@ -129,6 +150,8 @@ struct Partition::State {
     std::vector<PartitionEvent> events;
     std::vector<FinishedProduce> finished;
     std::uint64_t revision = 0;
+    BugCounters bugs_acted;
+    std::set<std::string_view> told_broken;
 
     // What the last check_invariants() saw, for those that compare with the past.
     LeaderEpoch checked_leader_epoch = kNoEpoch;

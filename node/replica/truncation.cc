@@ -24,13 +24,8 @@ bool Partition::apply_fetch_response(Instant /*now*/, const FetchPosition& asked
     // An answer to an earlier epoch or place tells nothing about the log as it is now.
     if (s.fetch_position() != asked) return true;
     if (answer.error != wire::ErrorCode::None) return false;
-    if (answer.diverging) {
-        // The high watermark of this answer is not for this log: it comes again once the logs agree.
-        s.truncate(s.truncation_offset(*answer.diverging), *answer.diverging);
-        s.check_invariants();
-        const std::optional<FetchPosition> position = s.fetch_position();
-        return position && *position != asked;
-    }
+    // The high watermark of such an answer is not for this log: it comes again once the logs agree.
+    if (answer.diverging) return s.apply_divergence(asked, *answer.diverging);
     if (!s.append_fetched(asked, answer.records)) return false;
     s.follow_high_watermark(answer.high_watermark);
     if (!std::exchange(s.following_confirmed, true)) {
@@ -43,14 +38,27 @@ bool Partition::apply_fetch_response(Instant /*now*/, const FetchPosition& asked
     return true;
 }
 
+/// False if nothing was cut: the leader would answer the same again.
+bool Partition::State::apply_divergence(const FetchPosition& asked, const OffsetAndEpoch& diverging) {
+    if (acts(Bug::NoTrunc, true)) return false;
+    truncate(truncation_offset(diverging), diverging);
+    check_invariants();
+    const std::optional<FetchPosition> position = fetch_position();
+    return position && *position != asked;
+}
+
 /// The leader has epochs up to diverging.epoch in common with what was asked, ending at diverging.offset.
-Offset Partition::State::truncation_offset(const OffsetAndEpoch& diverging) const {
+Offset Partition::State::truncation_offset(const OffsetAndEpoch& diverging) {
     const Offset log_end = log->log_end_offset();
     const auto local = log->epochs().end_offset_for(diverging.epoch, log_end);
     if (!local) return std::min(diverging.offset, log_end);
     // Without that epoch here nothing is known yet about where the logs part: cut what is certainly foreign,
     // ask again.
-    if (local->epoch != diverging.epoch) return std::min(local->offset, log_end);
+    const Offset one_round = std::min(diverging.offset, log_end);
+    if (local->epoch != diverging.epoch) {
+        const Offset certain = std::min(local->offset, log_end);
+        return acts(Bug::Kip101Only, one_round != certain) ? one_round : certain;
+    }
     return std::min({local->offset, diverging.offset, log_end});
 }
 
@@ -58,6 +66,9 @@ Offset Partition::State::truncation_offset(const OffsetAndEpoch& diverging) cons
 // question would be the same again.
 void Partition::State::truncate(Offset to, const OffsetAndEpoch& diverging) {
     const Offset from = log->log_end_offset();
+    const bool stray_entry =
+        !log->epochs().entries().empty() && log->epochs().entries().back().start_offset >= to;
+    if (acts(Bug::EcNoTrunc, to >= from && stray_entry)) return;
     const Status cut = log->truncate_to(to);
     if (!cut) return go_offline(cut.error());
     ++revision;

@@ -27,7 +27,7 @@ class ControllerServer final : public Server, public ServerInspection {
 public:
     ControllerServer(Instant now, NodeConfig config, Rng rng, std::unique_ptr<Controller> controller)
         : config_(std::move(config)), controller_(std::move(controller)), now_(now) {
-        outbox_.event(ServerEvent{ServerStarted{"controller", rng.uuid(), ""}});
+        outbox_.event(ServerEvent{ServerStarted{"controller", rng.uuid(), config_.bugs.to_string()}});
         outbox_.info(fmt::format("controller {} is active in epoch {}, metadata log end offset {}",
                                  config_.node_id, controller_->controller_epoch(),
                                  controller_->metadata_log().log_end_offset()));
@@ -231,6 +231,7 @@ Result<std::unique_ptr<Server>> make_controller_server(Instant now, std::int64_t
     settings.min_insync_replicas = config.min_insync_replicas;
     settings.default_replication_factor = config.default_replication_factor;
     settings.num_partitions = config.num_partitions;
+    settings.bugs = config.bugs;
     auto controller = Controller::open(now, wall_ms, settings, storage, rng.fork());
     if (!controller) return tl::make_unexpected(controller.error());
     return std::make_unique<ControllerServer>(now, std::move(config), rng, std::move(*controller));

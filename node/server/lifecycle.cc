@@ -40,11 +40,7 @@ BrokerState::BrokerState(NodeConfig config_, MetaProperties meta_, Storage& stor
 }
 
 void BrokerState::start() {
-    std::string bugs;
-    for (const BugInfo& bug : config.bugs.list()) {
-        bugs += fmt::format("{}{}", bugs.empty() ? "" : ",", bug.name);
-    }
-    outbox.event(ServerEvent{ServerStarted{"broker", incarnation, bugs}});
+    outbox.event(ServerEvent{ServerStarted{"broker", incarnation, config.bugs.to_string()}});
     next_isr_tick = now + config.replica_lag_time_max / 2;
     next_checkpoint = now + config.high_watermark_checkpoint_interval;
 }

@@ -160,6 +160,23 @@ void write(JsonAppender& json, const TopicPartition& p, const WentOffline& fact)
     json.field("reason", fact.reason);
 }
 
+void write_bug(JsonAppender& json, const BugActivated& fact) {
+    json.field("name", fact.name);
+    json.field("id", fact.id);
+    json.field("count", fact.count);
+}
+
+void write(JsonAppender& json, const TopicPartition& p, const BugActivated& fact) {
+    begin(json, "bug", p);
+    write_bug(json, fact);
+}
+
+void write(JsonAppender& json, const TopicPartition& p, const InvariantBroken& fact) {
+    begin(json, "invariant", p);
+    json.field("name", fact.invariant);
+    json.field("detail", fact.detail);
+}
+
 // -- the controller's decisions
 // -----------------------------------------------------------------------------------
 
@@ -212,6 +229,11 @@ void write(JsonAppender& json, const TopicConfigChanged& event) {
     json.field("topic", event.topic);
     json.field("name", event.name);
     if (event.value) json.field("value", *event.value);  // left out: removed
+}
+
+void write(JsonAppender& json, const BugActivated& event) {
+    json.field("e", "bug");
+    write_bug(json, event);
 }
 
 // -- the process

@@ -160,6 +160,11 @@ void ControllerBench::read_settings(CommandWords& words) {
     if (const std::string text = words.get("rebalance-interval"); !text.empty()) {
         settings_.leader_imbalance_check_interval = duration(text);
     }
+    if (const std::string text = words.get("bugs"); !text.empty()) {
+        const Result<Bugs> bugs = Bugs::parse(text);
+        if (!bugs) throw std::runtime_error(bugs.error().message);
+        settings_.bugs = *bugs;
+    }
     const auto number = [&](const std::string& key, std::int32_t& into) {
         into = static_cast<std::int32_t>(words.number(key, into));
     };

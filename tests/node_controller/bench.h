@@ -2,7 +2,7 @@
 // says. Commands, each line of a transcript one (keys left out have the value a well-behaved broker would
 // send):
 //   start [session=9s unclean=true unclean-interval=300s rebalance=false rebalance-interval=300s factor=1
-//   partitions=1 min-isr=1]
+//   partitions=1 min-isr=1 bugs=NAMES]
 //   brokers 1,2,3                       registers and unfences them, silently
 //   register B [incarnation=a cluster=other directories=1,2 address=HOST:PORT]
 //   heartbeat B [epoch=N offset=N want-fence want-shut-down]

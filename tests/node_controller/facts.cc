@@ -89,6 +89,7 @@ std::string event_text(const ControllerEvent& event) {
                    },
                    [](const BrokerUnfenced& e) { return fmt::format("{} unfenced", e.broker); },
                    [](const BrokerShuttingDown& e) { return fmt::format("{} shutting down", e.broker); },
+                   [](const BugActivated& e) { return fmt::format("bug {} acted ({})", e.name, e.count); },
                    [](const PartitionChanged& e) {
                        const char* how = e.unclean ? "unclean leader" : e.elected ? "new leader" : "leader";
                        return fmt::format("{}: {} {} @{} v{} isr {} ({})", e.partition.to_string(), how,

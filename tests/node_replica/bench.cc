@@ -103,6 +103,17 @@ Bytes producer_batches(int count) {
     return batches;
 }
 
+Bytes idempotent_batch(ProducerId producer, std::int16_t producer_epoch, std::int32_t sequence) {
+    wire::Record record;
+    record.value = Bytes{'r'};
+    wire::BatchSpec spec;
+    spec.producer_id = producer;
+    spec.producer_epoch = producer_epoch;
+    spec.base_sequence = sequence;
+    spec.records.push_back(std::move(record));
+    return wire::encode_batch(spec);
+}
+
 Bench::Bench() {
     for (BrokerId id = 1; id <= 3; ++id) cluster_.brokers[id] = {.epoch = id * 10, .fenced = false};
 }
@@ -137,6 +148,7 @@ std::string Bench::run_command(const std::string& command) {
         {"abandon", &Bench::abandon},
         {"advance", &Bench::advance},
         {"tick", &Bench::tick},
+        {"fail-writes", &Bench::fail_writes},
         {"follower-fetch", &Bench::follower_fetch},
         {"fetch", &Bench::wired_fetch},
         {"deliver", &Bench::deliver},
@@ -157,6 +169,18 @@ std::string Bench::run_command(const std::string& command) {
     std::string events;
     for (auto& [name, node] : nodes_) events += drain(name);
     return events + output;
+}
+
+/// The replica's disk takes nothing any more; "off" ends it.
+std::string Bench::fail_writes(CommandWords& words) {
+    Node& failing = touch(words);
+    if (words.flag("off")) {
+        failing.storage->fail_writes(nullptr);
+    } else {
+        failing.storage->fail_writes(
+            [](const std::string&) { return std::optional<std::string>("disk full"); });
+    }
+    return "";
 }
 
 std::string Bench::settings(CommandWords& words) {
@@ -286,7 +310,12 @@ std::string Bench::append(CommandWords& words) {
     Node& leader = touch(words);
     const auto count = static_cast<int>(words.number("records", 1));
     const auto acks = static_cast<std::int16_t>(words.number("acks", -1));
-    const AppendOutcome outcome = leader.partition->append(now_, producer_batches(count), acks);
+    const ProducerId producer = words.number("producer", -1);
+    const auto producer_epoch = static_cast<std::int16_t>(words.number("producer-epoch", 0));
+    const auto sequence = static_cast<std::int32_t>(words.number("sequence", 0));
+    const AppendOutcome outcome = leader.partition->append(
+        now_, producer < 0 ? producer_batches(count) : idempotent_batch(producer, producer_epoch, sequence),
+        acks);
     if (outcome.error != wire::ErrorCode::None) return fmt::format("{}\n", wire::error_name(outcome.error));
     if (!outcome.waiting) return fmt::format("base {}\n", outcome.base_offset);
     leader.waiting.insert(*outcome.waiting);

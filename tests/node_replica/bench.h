@@ -27,6 +27,8 @@ public:
 
 /// `count` batches of one record each, as a producer sends them.
 Bytes producer_batches(int count);
+/// One batch of one record, of an idempotent producer.
+Bytes idempotent_batch(ProducerId producer, std::int16_t producer_epoch, std::int32_t sequence);
 
 class Bench {
 public:
@@ -34,6 +36,8 @@ public:
     /// Runs a block's commands: events and answers as they come, at the end the state of every replica
     /// touched.
     std::string run(const std::vector<std::string>& commands);
+    [[nodiscard]] Instant now() const { return now_; }
+    [[nodiscard]] const Partition& replica(const std::string& name) { return *node(name).partition; }
 
 private:
     struct Node {
@@ -58,6 +62,7 @@ private:
     std::string abandon(CommandWords& words);
     std::string advance(CommandWords& words);
     std::string tick(CommandWords& words);
+    std::string fail_writes(CommandWords& words);
     std::string follower_fetch(CommandWords& words);
     std::string wired_fetch(CommandWords& words);
     std::string deliver(CommandWords& words);

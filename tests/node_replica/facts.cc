@@ -91,35 +91,40 @@ std::string members(const std::vector<BrokerId>& ids) {
 }
 
 std::string describe(const PartitionFact& fact) {
-    return std::visit(overloaded{
-                          [](const RoleTaken& taken) { return role_text(taken); },
-                          [](const Appended& appended) {
-                              return fmt::format("appended {}{}",
-                                                 offsets(appended.first_offset, appended.log_end_offset - 1),
-                                                 acks_text(appended.acks));
-                          },
-                          [](const HighWatermarkMoved& moved) { return moved_text(moved); },
-                          [](const IsrProposed& proposed) { return proposed_text(proposed); },
-                          [](const IsrCommitted& committed) {
-                              return fmt::format("ISR is {} at partition epoch {}", members(committed.isr),
-                                                 committed.partition_epoch);
-                          },
-                          [](const Truncated& cut) {
-                              return fmt::format("truncated {} -> {}; told epoch {} ends at {}", cut.from,
-                                                 cut.to, cut.diverging.epoch, cut.diverging.offset);
-                          },
-                          [](const FollowingConfirmed& confirmed) {
-                              return fmt::format("agrees with {} at LEO {} HW {}", confirmed.leader,
-                                                 confirmed.log_end_offset, confirmed.high_watermark);
-                          },
-                          [](const ProduceAnswered& answered) { return answered_text(answered); },
-                          [](const Served& served) {
-                              return fmt::format("served {} at HW {}", offsets(served.from, served.end - 1),
-                                                 served.high_watermark);
-                          },
-                          [](const WentOffline& offline) { return "went offline: " + offline.reason; },
-                      },
-                      fact);
+    return std::visit(
+        overloaded{
+            [](const RoleTaken& taken) { return role_text(taken); },
+            [](const Appended& appended) {
+                return fmt::format("appended {}{}",
+                                   offsets(appended.first_offset, appended.log_end_offset - 1),
+                                   acks_text(appended.acks));
+            },
+            [](const HighWatermarkMoved& moved) { return moved_text(moved); },
+            [](const IsrProposed& proposed) { return proposed_text(proposed); },
+            [](const IsrCommitted& committed) {
+                return fmt::format("ISR is {} at partition epoch {}", members(committed.isr),
+                                   committed.partition_epoch);
+            },
+            [](const Truncated& cut) {
+                return fmt::format("truncated {} -> {}; told epoch {} ends at {}", cut.from, cut.to,
+                                   cut.diverging.epoch, cut.diverging.offset);
+            },
+            [](const FollowingConfirmed& confirmed) {
+                return fmt::format("agrees with {} at LEO {} HW {}", confirmed.leader,
+                                   confirmed.log_end_offset, confirmed.high_watermark);
+            },
+            [](const ProduceAnswered& answered) { return answered_text(answered); },
+            [](const Served& served) {
+                return fmt::format("served {} at HW {}", offsets(served.from, served.end - 1),
+                                   served.high_watermark);
+            },
+            [](const WentOffline& offline) { return "went offline: " + offline.reason; },
+            [](const BugActivated& bug) { return fmt::format("bug {} acted ({})", bug.name, bug.count); },
+            [](const InvariantBroken& broken) {
+                return fmt::format("breaks {}: {}", broken.invariant, broken.detail);
+            },
+        },
+        fact);
 }
 
 std::string describe(const FetchAnswer& answer) {

@@ -145,6 +145,23 @@ TEST(TraceLine, Answers) {
     EXPECT_EQ(read_back(WentOffline{"disk says \"no\"\n\x01\\"}).text, "disk says \"no\"\n\x01\\");
 }
 
+TEST(TraceLine, BugsAndInvariants) {
+    const TraceEvent bug = read_back(PartitionFact{BugActivated{"hw_leo", "Z02", 7}});
+    EXPECT_EQ(bug.kind, TraceKind::Bug);
+    EXPECT_EQ(bug.topic, "orders-eu");
+    EXPECT_EQ(bug.text, "hw_leo");
+    EXPECT_EQ(bug.detail, "Z02");
+    EXPECT_EQ(bug.count, 7);
+    const TraceEvent at_controller = read_back(ControllerEvent{BugActivated{"elect_any", "Z52", 1}});
+    EXPECT_EQ(at_controller.kind, TraceKind::Bug);
+    EXPECT_EQ(at_controller.partition, -1);
+    EXPECT_EQ(at_controller.detail, "Z52");
+    const TraceEvent broken = read_back(InvariantBroken{"HwLeLeo", "high watermark 3 log end 2"});
+    EXPECT_EQ(broken.kind, TraceKind::Invariant);
+    EXPECT_EQ(broken.text, "HwLeLeo");
+    EXPECT_EQ(broken.detail, "high watermark 3 log end 2");
+}
+
 TEST(TraceLine, ControllerAndProcess) {
     EXPECT_EQ(read_back(ControllerEvent{BrokerRegistered{3, 77, {}}}).broker_epoch, 77);
     const TraceEvent fenced =

@@ -97,22 +97,24 @@ void PartitionInvariants::check_image(Instant now, const node::MetadataImage& im
 // -----------------------------------------------------------------------------------
 
 void PartitionInvariants::on_fact(ReplicaView& view, const node::PartitionFact& fact) {
-    std::visit(overloaded{[&](const node::RoleTaken& of) {
-                              if (of.role == node::Role::Leader)
-                                  view.conformed = std::max(view.conformed, of.epoch);
-                              on_role(view, of);
-                          },
-                          [&](const node::FollowingConfirmed& of) {
-                              view.conformed = std::max(view.conformed, of.epoch);
-                          },
-                          [&](const node::HighWatermarkMoved& of) { on_high_watermark(view, of); },
-                          [&](const node::ProduceAnswered& of) { on_answer(view, of); },
-                          [&](const node::Served& of) { on_served(view, of); },
-                          [&](const node::WentOffline& of) {
-                              violated("Online", fmt::format("broker {}: {}", view.broker, of.reason));
-                          },
-                          [](const auto&) {}},
-               fact);
+    std::visit(
+        overloaded{
+            [&](const node::RoleTaken& of) {
+                if (of.role == node::Role::Leader) view.conformed = std::max(view.conformed, of.epoch);
+                on_role(view, of);
+            },
+            [&](const node::FollowingConfirmed& of) { view.conformed = std::max(view.conformed, of.epoch); },
+            [&](const node::HighWatermarkMoved& of) { on_high_watermark(view, of); },
+            [&](const node::ProduceAnswered& of) { on_answer(view, of); },
+            [&](const node::Served& of) { on_served(view, of); },
+            [&](const node::WentOffline& of) {
+                violated("Online", fmt::format("broker {}: {}", view.broker, of.reason));
+            },
+            [&](const node::InvariantBroken& of) {
+                violated(std::string(of.invariant), fmt::format("broker {}: {}", view.broker, of.detail));
+            },
+            [](const auto&) {}},
+        fact);
 }
 
 void PartitionInvariants::on_role(const ReplicaView& view, const node::RoleTaken& fact) {
