@@ -121,6 +121,36 @@ Key whole(std::int32_t NodeConfig::* member, std::int64_t low) {
     return {parsed(member, parse), ConfigType::Int,
             [member](const NodeConfig& config) { return std::to_string(config.*member); }};
 }
+Key log_bytes(std::int32_t LogSettings::* member, std::int64_t low) {
+    const auto set = [member, low](NodeConfig& config, const std::string& text) -> Status {
+        const auto value = number<std::int32_t>(text, low, INT32_MAX);
+        if (!value) return tl::make_unexpected(value.error());
+        config.log.*member = *value;
+        return {};
+    };
+    return {set, ConfigType::Int,
+            [member](const NodeConfig& config) { return std::to_string(config.log.*member); }};
+}
+Key log_roll() {
+    const auto set = [](NodeConfig& config, const std::string& text) -> Status {
+        const auto value = number<std::int64_t>(text, 1, kLongest / milliseconds(1));
+        if (!value) return tl::make_unexpected(value.error());
+        config.log.roll = milliseconds(*value);
+        return {};
+    };
+    return {set, ConfigType::Long,
+            [](const NodeConfig& config) { return std::to_string(config.log.roll / milliseconds(1)); }};
+}
+Key log_flush_interval() {
+    const auto set = [](NodeConfig& config, const std::string& text) -> Status {
+        const auto value = number<std::int64_t>(text, 1, INT64_MAX);
+        if (!value) return tl::make_unexpected(value.error());
+        config.log.flush_interval_messages = *value;
+        return {};
+    };
+    return {set, ConfigType::Long,
+            [](const NodeConfig& config) { return std::to_string(config.log.flush_interval_messages); }};
+}
 Key flag(bool NodeConfig::* member) {
     const auto parse = [](const std::string& text) -> Result<bool> {
         if (text == "true" || text == "false") return text == "true";
@@ -176,6 +206,16 @@ const std::map<std::string, Key>& keys() {
         {"replica.fetch.max.bytes", whole(&NodeConfig::replica_fetch_max_bytes, 1)},
         {"replica.high.watermark.checkpoint.interval.ms",
          time_ms(&NodeConfig::high_watermark_checkpoint_interval, 1)},
+        {"log.flush.offset.checkpoint.interval.ms",
+         time_ms(&NodeConfig::recovery_point_checkpoint_interval, 1)},
+        {"log.flush.start.offset.checkpoint.interval.ms",
+         time_ms(&NodeConfig::log_start_checkpoint_interval, 1)},
+        {"log.segment.bytes", log_bytes(&LogSettings::segment_bytes, 14)},
+        {"log.roll.ms", log_roll()},
+        {"log.index.interval.bytes", log_bytes(&LogSettings::index_interval_bytes, 0)},
+        {"log.index.size.max.bytes", log_bytes(&LogSettings::index_size_max_bytes, 12)},
+        {"log.flush.interval.messages", log_flush_interval()},
+        {"producer.id.expiration.ms", time_ms(&NodeConfig::producer_id_expiration, 1)},
         {"min.insync.replicas", whole(&NodeConfig::min_insync_replicas, 1)},
         {"unclean.leader.election.enable", flag(&NodeConfig::unclean_leader_election)},
         {"unclean.leader.election.interval.ms", time_ms(&NodeConfig::unclean_election_interval, 1)},

@@ -59,7 +59,6 @@ void BrokerState::drop_removed_topics() {
         if (image.topic(held->id().topic_id) == nullptr) gone.push_back(name);
     }
     for (const TopicPartition& name : gone) drop_partition(name);
-    std::erase_if(unopened, [&](const auto& entry) { return image.partition(entry.first) == nullptr; });
 }
 
 void BrokerState::remove_strays() {
