@@ -295,9 +295,7 @@ const node::Partition* Cluster::partition(BrokerId broker, const TopicPartition&
     return process.server ? inspect(*process.server).find_partition(id) : nullptr;
 }
 
-const node::MetadataImage* Cluster::image() const {
-    return image_of(kController);
-}
+const node::MetadataImage* Cluster::image() const { return image_of(kController); }
 
 const node::MetadataImage* Cluster::image_of(BrokerId broker) const {
     const Process& process = *processes_.at(broker);
@@ -328,13 +326,28 @@ std::vector<BrokerId> Cluster::isr(const TopicPartition& id) const {
     return of != nullptr ? of->isr : std::vector<BrokerId>{};
 }
 
+bool Cluster::all_in_sync() const {
+    const node::MetadataImage* decided = image();
+    if (decided == nullptr) return false;
+    for (const TopicPartition& id : partitions()) {
+        if (isr(id).size() != kBrokers.size()) return false;
+        for (const BrokerId broker : kBrokers) {
+            // Opened only once the process is registered.
+            const node::Partition* replica = partition(broker, id);
+            if (replica == nullptr || replica->leader_epoch() != decided->partition(id)->leader_epoch)
+                return false;
+        }
+    }
+    return true;
+}
+
 bool Cluster::settled() const {
     const node::MetadataImage* decided = image();
     if (decided == nullptr) return false;
     for (const BrokerId id : kBrokers) {
         const node::BrokerImage* broker = decided->broker(id);
         if (broker == nullptr || !broker->active() || !running(id)) return false;
-        if (image_of(id)->end_offset() != decided->end_offset()) return false;
+        if (image_of(id)->end_offset() < decided->end_offset()) return false;
     }
     for (const TopicPartition& id : partitions()) {
         if (isr(id).size() != kBrokers.size() || leader(id) == kNoBroker) return false;

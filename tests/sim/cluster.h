@@ -88,6 +88,10 @@ public:
     /// Leader and full ISR, everything replicated and visible everywhere.
     [[nodiscard]] bool settled() const;
 
+    /// Every ISR is full, as the controller has it, and of processes that are in service: not of one that was
+    /// killed and is back before anybody noticed.
+    [[nodiscard]] bool all_in_sync() const;
+
     Scheduler& scheduler() { return scheduler_; }
     Network& network() { return network_; }
     [[nodiscard]] const Invariants& invariants() const { return *invariants_; }

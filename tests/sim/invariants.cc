@@ -95,7 +95,10 @@ void Invariants::watch(Instant now) {
 
 void Invariants::lost_power(BrokerId node) {
     for (auto& [id, partition] : partitions_) {
-        if (partition->replicas.contains(node)) partition->replicas.at(node).lost_power = true;
+        const auto view = partition->replicas.find(node);
+        if (view == partition->replicas.end()) continue;
+        view->second.lost_power = true;
+        view->second.may_be_shorter = true;
     }
 }
 

@@ -3,8 +3,8 @@
 // did, and keep what was once true: which record was committed, acknowledged or served at an offset. Records
 // are (epoch, value) pairs.
 //
-// A replica that lost power is exempt from what is said of ISR members until it registers again: the controller
-// does not know of the loss before.
+// A replica that lost power is exempt from what is said of ISR members until it registers again: the
+// controller does not know of the loss before.
 //
 // An unclean election in epoch u is allowed to lose records. From it on only leaders of epoch >= u commit
 // anything; when the first of them takes office, everything kept is cut to what its log holds; and a replica
@@ -89,6 +89,8 @@ struct ReplicaView {
     /// It lost what was not flushed and has not registered since: what it lacks is known to be lacking, and
     /// its registration takes it out of every ISR.
     bool lost_power = false;
+    /// The next process may find less than the last one left.
+    bool may_be_shorter = false;
     /// Its newest registration, once it registered after a power loss.
     BrokerEpoch registered_after_loss = kUnknownBrokerEpoch;
     /// A new incarnation registered and has not been an ISR member since.
@@ -106,8 +108,9 @@ struct ReplicaView {
     PartitionEpoch partition_epoch = -1;
     Offset high_watermark = 0;
     std::uint64_t partition_revision = 0;
-    /// When it took this role, and in which epoch it leads.
+    /// When it took this role, and who has been in its ISR ever since.
     Instant role_taken{0};
+    std::vector<BrokerId> since_election;
 
     [[nodiscard]] Offset end() const { return static_cast<Offset>(log.size()); }
 };

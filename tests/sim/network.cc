@@ -79,9 +79,8 @@ void Network::release(BrokerId from, BrokerId to) {
 }
 
 void Network::release(BrokerId from, BrokerId to, wire::ApiKey api) {
-    std::erase_if(held_, [&](const Held& held) {
-        return held.from == from && held.to == to && held.api == api;
-    });
+    std::erase_if(held_,
+                  [&](const Held& held) { return held.from == from && held.to == to && held.api == api; });
     pump_all();
 }
 

@@ -1,7 +1,7 @@
 // A simulated network of connections. Each direction of a connection is a FIFO with a random delay per
-// message; a path (everything that travels from one process to another) can be slowed, held, wholly or for one
-// API, or lose everything; and a pair of processes can be cut, which resets what is open and refuses what is
-// new. One connection never loses, doubles or reorders a message and goes on, as TCP does not. Across
+// message; a path (everything that travels from one process to another) can be slowed, held, wholly or for
+// one API, or lose everything; and a pair of processes can be cut, which resets what is open and refuses what
+// is new. One connection never loses, doubles or reorders a message and goes on, as TCP does not. Across
 // connections all of that happens: what was sent before a connection broke may arrive late, after its sender
 // has asked again on a new one.
 #pragma once
@@ -72,7 +72,12 @@ public:
     void cut_path(BrokerId from, BrokerId to) { lossy_.insert({from, to}); }
     void mend_path(BrokerId from, BrokerId to) { lossy_.erase({from, to}); }
     /// Everything from -> to takes `more` longer.
-    void slow_path(BrokerId from, BrokerId to, Duration more) { slowed_[{from, to}] = more; }
+    void slow_path(BrokerId from, BrokerId to, Duration more) {
+        if (more == Duration{0})
+            slowed_.erase({from, to});
+        else
+            slowed_[{from, to}] = more;
+    }
     void heal();
     /// No fault between the two, in either direction.
     [[nodiscard]] bool clear(BrokerId a, BrokerId b) const;

@@ -1,5 +1,5 @@
-// The invariants of one partition: state, and one function per group of invariants. By kind: log_view.cc (logs
-// and their epochs), partition_facts.cc (what the node said it did), partition_state.cc (what is), and
+// The invariants of one partition: state, and one function per group of invariants. By kind: log_view.cc
+// (logs and their epochs), partition_facts.cc (what the node said it did), partition_state.cc (what is), and
 // partition_watch.cc (what must not last).
 #pragma once
 

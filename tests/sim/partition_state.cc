@@ -21,14 +21,15 @@ void PartitionInvariants::extend_match(ReplicaView& view) const {
     }
 }
 
-/// What a process finds is what its predecessor left; after a power loss perhaps less of it.
+/// What a process finds is what its predecessor left. After a power loss it is what was flushed last, which
+/// can be less, and can be what was cut since then.
 void PartitionInvariants::reopened(ReplicaView& view, const node::PartitionLog& log) {
     ReplicaView again;
     again.broker = view.broker;
     read_log(again, log);
     const auto [found, left] =
         std::mismatch(again.log.begin(), again.log.end(), view.log.begin(), view.log.end());
-    if (found == again.log.end() && view.lost_power) return truncated(view, again.end());
+    if (std::exchange(view.may_be_shorter, false)) return truncated(view, found - again.log.begin());
     if (found == again.log.end() && left == view.log.end()) return;
     const auto at = found - again.log.begin();
     violated("LogKept", fmt::format("broker {} at {}: {} became {}", view.broker, at, show(view.log, at),
@@ -101,7 +102,8 @@ void PartitionInvariants::check_members(const ReplicaView& leader) {
     const auto check_isr = [&](const std::string& invariant, const std::vector<BrokerId>& isr) {
         for (const BrokerId member : isr) {
             const ReplicaView& view = replicas.at(member);
-            if (!counts(view) || loss_unknown_to(leader, view) || view.matched >= leader.high_watermark) continue;
+            if (!counts(view) || loss_unknown_to(leader, view) || view.matched >= leader.high_watermark)
+                continue;
             violated(invariant, fmt::format("leader {} of epoch {} has hw {}, member {} of [{}] has {} at {}",
                                             leader.broker, leader.epoch, leader.high_watermark, member,
                                             fmt::join(isr, ","), show(view.log, view.matched), view.matched));

@@ -67,9 +67,9 @@ void PartitionInvariants::watch(Instant now) {
                          pending_epoch_ == leader.partition_epoch();
     pending_epoch_ = leader.partition_epoch();
     if (lasting(pending_since_, pending && reaches) > kPending) {
-        violated("PendingForever", fmt::format("leader {}: isr [{}], maximal [{}], partition epoch {}",
-                                               registration_.leader, fmt::join(isr, ","),
-                                               fmt::join(maximal, ","), leader.partition_epoch()));
+        violated("PendingForever",
+                 fmt::format("leader {}: isr [{}], maximal [{}], partition epoch {}", registration_.leader,
+                             fmt::join(isr, ","), fmt::join(maximal, ","), leader.partition_epoch()));
     }
 }
 
