@@ -72,7 +72,7 @@ public:
             for (const std::size_t op : views) {
                 const Operation& operation = context_.operation(op);
                 if (operation.completed < append.invoked)
-                    view = &std::get<Observe>(operation.what);
+                    view = operation.as<Observe>();
                 else if (operation.invoked <= append.completed)
                     alone = false;
             }
@@ -107,7 +107,7 @@ private:
     [[nodiscard]] std::vector<std::size_t> exact_views() const {
         std::vector<std::size_t> views;
         for (std::size_t op = 0; op < context_.history.operations.size(); ++op) {
-            const auto* observe = std::get_if<Observe>(&context_.operation(op).what);
+            const auto* observe = context_.operation(op).as<Observe>();
             if (observe != nullptr && observe->partition == number_ && !observe->sampled && observe->isr) {
                 views.push_back(op);
             }

@@ -7,7 +7,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
+#include <optional>
 #include <tuple>
 
 #include "checker/properties.h"
@@ -39,10 +41,7 @@ public:
         : context_(context), findings_(findings), partition_(partition) {}
 
     void run() {
-        add_appends();
         add_reads();
-        std::stable_sort(participants_.begin(), participants_.end(),
-                         [](const Participant& a, const Participant& b) { return a.key < b.key; });
         sweep();
         check_sequences();
     }
@@ -66,32 +65,36 @@ private:
         const bool one_attempt = context_.meta.retries == 0;
         if (append.offset == kUnknownOffset) return one_attempt && only_copy(append.value) != nullptr;
         if (append.offset != offset) return false;
-        return one_attempt || record_epoch(context_, partition_.partition(), offset, append.op).has_value();
+        if (one_attempt) return true;
+        const std::optional<LeaderEpoch> acked =
+            record_epoch(context_, partition_.partition(), offset, append.op);
+        const Leadership* last =
+            context_.trace_of(partition_.partition()).last_leadership(partition_.final_log()->completed);
+        return acked && last != nullptr && last->table.epoch_at(offset) == acked;
     }
 
-    void add_appends() {
-        for (const ReadRecord& record : partition_.final_log()->records) {
-            const std::vector<const Append*> appends = partition_.appends_of(record.value);
-            if (appends.empty()) continue;  // a phantom, or a leftover
-            Participant participant;
-            participant.key = 2 * record.offset + 1;
-            participant.append = true;
-            participant.contributes = true;
-            participant.offset = record.offset;
-            participant.value = record.value;
-            participant.op = appends.front()->op;
-            participant.call = appends.front()->invoked;
-            participant.ret = Instant::never();
-            for (const Append* append : appends) {
-                participant.call = std::min(participant.call, append->invoked);
-                if (!acks_this(*append, record.offset)) continue;
-                participant.ret = append->completed;
-                participant.op = append->op;
-                participant.acked_all = append->acks == -1;
-                participant.checks = true;
+    /// The append of a record of the log.
+    [[nodiscard]] Participant append_of(const Place& record) const {
+        Participant participant;
+        participant.key = 2 * record.offset + 1;
+        participant.append = true;
+        participant.contributes = true;
+        participant.offset = record.offset;
+        participant.value = record.value;
+        participant.ret = Instant::never();
+        participant.call = Instant::never();
+        for (const Append* append : partition_.appends_of(record)) {
+            if (append->invoked < participant.call) {
+                participant.call = append->invoked;
+                if (!participant.checks) participant.op = append->op;
             }
-            participants_.push_back(participant);
+            if (!acks_this(*append, record.offset)) continue;
+            participant.ret = append->completed;
+            participant.op = append->op;
+            participant.acked_all = append->acks == -1;
+            participant.checks = true;
         }
+        return participant;
     }
 
     void add_reads() {
@@ -115,42 +118,67 @@ private:
                     whole && !read.poll->from_follower && end == read.poll->high_watermark;
             }
             participant.key = 2 * participant.offset;
-            participants_.push_back(participant);
+            reads_.push_back(participant);
         }
+        const auto less = [](const Participant& a, const Participant& b) { return a.key < b.key; };
+        if (!std::is_sorted(reads_.begin(), reads_.end(), less))
+            std::stable_sort(reads_.begin(), reads_.end(), less);
     }
 
     /// The end of the records before the first that did not survive, and whether that was all of them.
     [[nodiscard]] std::pair<Offset, bool> surviving_end(const Read& read) const {
         Offset end = kUnknownOffset;
+        const std::vector<Place>& places = partition_.places();
+        const auto less = [](const Place& place, const ReadRecord& record) {
+            return std::tie(place.offset, place.value) < std::tie(record.offset, record.value);
+        };
+        auto at = places.begin();
         for (const ReadRecord& record : read.poll->records) {
-            const Place* place = partition_.place(record.offset, record.value);
-            if (place == nullptr || !place->final) return {end, false};
+            // The next record mostly is the next place.
+            if (at == places.end() || ++at == places.end() || at->offset != record.offset ||
+                at->value != record.value) {
+                at = std::lower_bound(places.begin(), places.end(), record, less);
+            }
+            const bool found = at != places.end() && at->offset == record.offset && at->value == record.value;
+            if (!found || !at->final) return {end, false};
             end = std::max(end, record.offset + 1);
         }
         return {end, true};
     }
 
+    /// Upward by key. Reads of one key bind only what lies above it, so they are all judged before one
+    /// counts.
     void sweep() {
-        const bool linearizable = context_.meta.reads == "linearizable";
-        const Participant* last_append = nullptr;  // with the largest call, of strictly smaller keys
-        const Participant* last_read = nullptr;
-        for (std::size_t i = 0; i < participants_.size();) {
-            std::size_t end = i;
-            while (end < participants_.size() && participants_[end].key == participants_[i].key) ++end;
-            for (std::size_t at = i; at < end; ++at) {
-                const Participant& it = participants_[at];
-                if (!it.checks) continue;
-                if (last_append != nullptr && it.ret < last_append->call) report_order(it, *last_append);
-                const bool judged = linearizable && (!it.append || it.acked_all);
-                if (judged && last_read != nullptr && it.ret < last_read->call) report_stale(it, *last_read);
+        auto read = reads_.begin();
+        const auto reads_until = [&](std::int64_t key) {
+            while (read != reads_.end() && read->key < key) {
+                const auto first = read;
+                while (read != reads_.end() && read->key == first->key) judge(*read++);
+                std::for_each(first, read, [&](const Participant& it) { bind(it); });
             }
-            for (; i < end; ++i) {
-                const Participant& it = participants_[i];
-                if (!it.contributes) continue;
-                const Participant*& last = it.append ? last_append : last_read;
-                if (last == nullptr || it.call > last->call) last = &it;
-            }
+        };
+        for (const Place& record : partition_.places()) {
+            if (!record.final || !record.sent) continue;  // not there, or a phantom or leftover
+            const Participant append = append_of(record);
+            reads_until(append.key);
+            judge(append);
+            bind(append);
         }
+        reads_until(std::numeric_limits<std::int64_t>::max());
+    }
+
+    void judge(const Participant& it) {
+        if (!it.checks) return;
+        if (last_append_ && last_append_->key < it.key && it.ret < last_append_->call)
+            report_order(it, *last_append_);
+        const bool judged = linearizable_ && (!it.append || it.acked_all);
+        if (judged && last_read_ && it.ret < last_read_->call) report_stale(it, *last_read_);
+    }
+
+    void bind(const Participant& it) {
+        if (!it.contributes) return;
+        std::optional<Participant>& last = it.append ? last_append_ : last_read_;
+        if (!last || it.call > last->call) last = it;
     }
 
     void report_order(const Participant& later, const Participant& earlier) {
@@ -185,55 +213,59 @@ private:
         findings_.sample(std::move(anomaly));
     }
 
+    struct Numbered {
+        const Append* append;
+        std::int64_t sequence;
+        Offset offset;
+    };
+
     /// A producer that numbers its records: their order in the log is the order of the numbers. Retries of
     /// one that pipelines without idempotence may swap them.
     void check_sequences() {
-        struct Numbered {
-            const Append* append;
-            Offset offset;
-        };
         std::map<std::int32_t, std::vector<Numbered>> producers;
         for (const Append& append : partition_.appends()) {
-            if (!append.sequence || append.outcome == Outcome::Fail) continue;
+            const auto sequence = context_.operation(append.op).as<Produce>()->sequence;
+            if (!sequence || append.outcome == Outcome::Fail) continue;
             if (append.outcome == Outcome::Info && !context_.meta.idempotence) continue;
             const Place* place = only_copy(append.value);
-            if (place != nullptr) producers[append.client].push_back({&append, place->offset});
+            if (place != nullptr) producers[append.client].push_back({&append, *sequence, place->offset});
         }
         const bool allowed = !context_.meta.idempotence && context_.meta.max_in_flight > 1;
         for (auto& [client, numbered] : producers) {
-            std::stable_sort(numbered.begin(), numbered.end(), [](const Numbered& a, const Numbered& b) {
-                return a.append->sequence < b.append->sequence;
-            });
+            std::stable_sort(numbered.begin(), numbered.end(),
+                             [](const Numbered& a, const Numbered& b) { return a.sequence < b.sequence; });
             const Numbered* highest = nullptr;
             for (const Numbered& it : numbered) {
-                if (highest != nullptr && it.offset < highest->offset)
-                    report_sequence(*highest->append, highest->offset, *it.append, it.offset, allowed);
+                if (highest != nullptr && it.offset < highest->offset) report_sequence(*highest, it, allowed);
                 if (highest == nullptr || it.offset > highest->offset) highest = &it;
             }
         }
     }
 
-    void report_sequence(const Append& first, Offset first_at, const Append& second, Offset second_at,
-                         bool allowed) {
+    void report_sequence(const Numbered& first, const Numbered& second, bool allowed) {
         if (!findings_.count("out-of-order-ack", allowed)) return;
         Anomaly anomaly;
         anomaly.kind = "out-of-order-ack";
         anomaly.allowed = allowed;
         anomaly.partition = partition_.partition();
-        anomaly.offset = second_at;
-        anomaly.value = second.value;
-        anomaly.sentence =
-            fmt::format("{} sent {} as number {} and {} as number {}, but they are at offsets {} and {}",
-                        context_.client_name(first.op), value_text(first.value), *first.sequence,
-                        value_text(second.value), *second.sequence, first_at, second_at);
-        anomaly.operations = {first.op, second.op};
+        anomaly.offset = second.offset;
+        anomaly.value = second.append->value;
+        anomaly.sentence = fmt::format(
+            "{} sent {} as number {} and {} as number {}, but they are at offsets {} and {}",
+            context_.client_name(first.append->op), value_text(first.append->value), first.sequence,
+            value_text(second.append->value), second.sequence, first.offset, second.offset);
+        anomaly.operations = {first.append->op, second.append->op};
         findings_.sample(std::move(anomaly));
     }
 
     const Context& context_;
     Findings& findings_;
     const PartitionHistory& partition_;
-    std::vector<Participant> participants_;
+    bool linearizable_ = context_.meta.reads == "linearizable";
+    std::vector<Participant> reads_;
+    // With the largest call so far, of appends and of reads that show where the log ended.
+    std::optional<Participant> last_append_;
+    std::optional<Participant> last_read_;
 };
 
 }  // namespace

@@ -69,11 +69,11 @@ std::optional<LeaderEpoch> record_epoch(const Context& context, std::int32_t par
     if (!context.traced || op == Place::kNone) return std::nullopt;
     const PartitionTrace& trace = context.trace_of(partition);
     const Operation& operation = context.operation(op);
-    if (const auto* produce = std::get_if<Produce>(&operation.what)) {
+    if (const auto* produce = operation.as<Produce>()) {
         const TraceEvent* line =
             trace.ack_line(offset, produce->broker, operation.invoked, operation.completed);
         if (line != nullptr) return line->epoch;
-    } else if (const auto* poll = std::get_if<Poll>(&operation.what)) {
+    } else if (const auto* poll = operation.as<Poll>()) {
         const TraceEvent* line =
             trace.serve_line(offset, poll->broker, operation.invoked, operation.completed);
         const Leadership* leader = line == nullptr ? nullptr : trace.leadership(line->epoch);

@@ -11,8 +11,7 @@ namespace highwater::checker {
 namespace {
 
 /// One copy went in an allowed unclean election before the other was written.
-bool explained(const Context& context, const PartitionHistory& partition,
-               const std::vector<const Place*>& places) {
+bool explained(const Context& context, const PartitionHistory& partition, const Selection<Place>& places) {
     if (!context.meta.unclean || !partition.final_log()) return false;
     const auto lives =
         std::count_if(places.begin(), places.end(), [](const Place* place) { return place->final; });
@@ -28,9 +27,9 @@ bool explained(const Context& context, const PartitionHistory& partition,
 void check_duplicate(const Context& context, Findings& findings) {
     const bool may_retry = !context.meta.idempotence && context.meta.retries > 0;
     for (const auto& [number, partition] : context.partitions) {
-        for (const Place& place : partition.places()) {
-            const std::vector<const Place*> places = partition.places_of(place.value);
-            if (places.size() < 2 || places.front() != &place) continue;
+        for (const std::uint32_t lowest : partition.copied()) {
+            const Place& place = partition.places()[lowest];
+            const Selection<Place> places = partition.places_of(place.value);
             const bool allowed = may_retry || explained(context, partition, places);
             if (!findings.count("duplicate", allowed)) continue;
             const Place& second = *places[1];

@@ -46,7 +46,7 @@ private:
 
     void find_fault_windows() {
         for (const Operation& operation : context_.history.operations) {
-            const auto* fault = std::get_if<FaultOp>(&operation.what);
+            const auto* fault = operation.as<FaultOp>();
             if (fault == nullptr) continue;
             const bool ok = !fault->kind.empty() && fault->kind != "heal" && fault->status == "ok";
             // A fault with an id may have a second operation, for its end.
@@ -70,7 +70,7 @@ private:
     void event(const char* name, Instant at) { event(name, at, at); }
 
     void count_operation(const Operation& operation) {
-        const auto* produce = std::get_if<Produce>(&operation.what);
+        const auto* produce = operation.as<Produce>();
         if (produce == nullptr) return;
         const std::int16_t acks = acks_of(*produce, context_.meta);
         if (produce->status == Outcome::Ok && acks == -1) {
@@ -165,12 +165,12 @@ private:
     void count_observations() {
         std::vector<const Operation*> order;
         for (const Operation& operation : context_.history.operations) {
-            if (std::holds_alternative<Observe>(operation.what)) order.push_back(&operation);
+            if ((operation.as<Observe>() != nullptr)) order.push_back(&operation);
         }
         std::stable_sort(order.begin(), order.end(),
                          [](const Operation* a, const Operation* b) { return a->completed < b->completed; });
         for (const Operation* operation : order) {
-            const auto& observe = std::get<Observe>(operation->what);
+            const auto& observe = *operation->as<Observe>();
             View next;
             next.leader = observe.leader;
             next.isr = observe.isr;

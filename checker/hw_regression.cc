@@ -59,11 +59,11 @@ private:
     void collect() {
         for (std::size_t op = 0; op < context_.history.operations.size(); ++op) {
             const Operation& operation = context_.operation(op);
-            if (const auto* observe = std::get_if<Observe>(&operation.what);
+            if (const auto* observe = operation.as<Observe>();
                 observe != nullptr && observe->partition == number_ && !observe->sampled && observe->leader) {
                 exact_views_.push_back(&operation);
             }
-            const auto* list = std::get_if<ListOffsets>(&operation.what);
+            const auto* list = operation.as<ListOffsets>();
             if (list == nullptr || list->partition != number_ || list->which != "latest") continue;
             if (list->status != Outcome::Ok || list->offset == kUnknownOffset) continue;
             const Answer answer{op, operation.invoked, operation.completed, list->offset,
@@ -141,12 +141,12 @@ private:
     }
 
     [[nodiscard]] bool under_exact_view(const Answer& answer) const {
-        const auto& list = std::get<ListOffsets>(context_.operation(answer.op).what);
+        const auto& list = *context_.operation(answer.op).as<ListOffsets>();
         const Observe* view = nullptr;
         Instant since{std::numeric_limits<std::int64_t>::min()};
         for (const Operation* operation : exact_views_) {
             if (operation->completed < answer.invoked) {
-                if (operation->completed >= since) view = &std::get<Observe>(operation->what);
+                if (operation->completed >= since) view = &*operation->as<Observe>();
                 since = std::max(since, operation->completed);
             } else if (operation->invoked <= answer.completed) {
                 return false;

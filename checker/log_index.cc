@@ -5,44 +5,150 @@
 #include <numeric>
 #include <tuple>
 
+#include "base/assert.h"
 #include "base/overloaded.h"
 
 namespace highwater::checker {
 namespace {
 
+/// A record that a read returned.
 struct Sighting {
-    enum class By : std::uint8_t { AckAll, AckWeak, Read, Final };
     Offset offset;
     Value value;
-    std::size_t op;
-    By by;
+    OpIndex op;
+    bool final;
 };
 
-std::pair<Value, std::uint32_t> by_value(Value value) { return {value, 0}; }
+/// Sorts what mostly is sorted already.
+template <class T, class Less>
+void sort_if_needed(std::vector<T>& items, Less less) {
+    if (!std::is_sorted(items.begin(), items.end(), less)) std::sort(items.begin(), items.end(), less);
+}
 
-std::vector<Place> merged(std::vector<Sighting> sightings) {
-    std::sort(sightings.begin(), sightings.end(), [](const Sighting& a, const Sighting& b) {
-        return std::tie(a.offset, a.value, a.op) < std::tie(b.offset, b.value, b.op);
+/// Indices by producer (the upper bits of a value), each producer's in their order: with one request in
+/// flight that is the order of the values. Empty if there are too many producers for that to be worth while.
+template <class T>
+std::vector<std::uint32_t> by_producer(const std::vector<T>& items) {
+    constexpr std::int64_t most_producers = 4096;
+    constexpr int producer_shift = 40;
+    std::vector<std::uint32_t> ends;
+    for (const T& item : items) {
+        const std::int64_t producer = item.value >> producer_shift;
+        if (producer < 0 || producer >= most_producers) return {};
+        const auto at = static_cast<std::size_t>(producer);
+        if (at >= ends.size()) ends.resize(at + 1);
+        ++ends[at];
+    }
+    std::exclusive_scan(ends.begin(), ends.end(), ends.begin(), std::uint32_t{0});
+    std::vector<std::uint32_t> indices(items.size());
+    for (std::uint32_t i = 0; i < items.size(); ++i) {
+        indices[ends[static_cast<std::size_t>(items[i].value >> producer_shift)]++] = i;
+    }
+    return indices;
+}
+
+/// Indices of the items, by value, equal ones in their order.
+template <class T>
+std::vector<std::uint32_t> by_value(const std::vector<T>& items) {
+    std::vector<std::uint32_t> indices = by_producer(items);
+    if (indices.empty()) {
+        indices.resize(items.size());
+        std::iota(indices.begin(), indices.end(), std::uint32_t{0});
+    }
+    sort_if_needed(indices, [&](std::uint32_t a, std::uint32_t b) {
+        return items[a].value < items[b].value || (items[a].value == items[b].value && a < b);
+    });
+    return indices;
+}
+
+template <class T>
+std::span<const std::uint32_t> with_value(const std::vector<T>& items,
+                                          const std::vector<std::uint32_t>& indices, Value value) {
+    const auto less = [&](std::uint32_t index, Value wanted) { return items[index].value < wanted; };
+    const auto first = std::lower_bound(indices.begin(), indices.end(), value, less);
+    auto last = first;
+    while (last != indices.end() && items[*last].value == value) ++last;
+    return {first, last};
+}
+
+bool before(const Place& a, const Place& b) {
+    return a.offset < b.offset || (a.offset == b.offset && a.value < b.value);
+}
+
+Place fresh_place(Offset offset, Value value) {
+    Place place;
+    place.offset = offset;
+    place.value = value;
+    return place;
+}
+
+/// What acknowledgements tell.
+std::vector<Place> acked_places(const std::vector<Append>& appends) {
+    std::vector<std::uint32_t> acks;
+    for (std::uint32_t i = 0; i < appends.size(); ++i) {
+        if (appends[i].offset != kUnknownOffset) acks.push_back(i);
+    }
+    sort_if_needed(acks, [&](std::uint32_t a, std::uint32_t b) {
+        return std::tie(appends[a].offset, appends[a].value, appends[a].op) <
+               std::tie(appends[b].offset, appends[b].value, appends[b].op);
     });
     std::vector<Place> places;
-    for (const Sighting& sighting : sightings) {
-        if (places.empty() || places.back().offset != sighting.offset ||
-            places.back().value != sighting.value) {
-            Place fresh;
-            fresh.offset = sighting.offset;
-            fresh.value = sighting.value;
-            places.push_back(fresh);
-        }
+    places.reserve(acks.size() + acks.size() / 16);
+    for (const std::uint32_t ack : acks) {
+        const Append& append = appends[ack];
+        if (places.empty() || places.back().offset != append.offset || places.back().value != append.value)
+            places.push_back(fresh_place(append.offset, append.value));
         Place& place = places.back();
-        const bool ack = sighting.by == Sighting::By::AckAll || sighting.by == Sighting::By::AckWeak;
-        std::size_t& op = ack ? place.acked_op : place.read_op;
-        if (op == Place::kNone) op = sighting.op;
-        place.acked_all = place.acked_all || sighting.by == Sighting::By::AckAll;
-        place.acked_weak = place.acked_weak || sighting.by == Sighting::By::AckWeak;
-        place.read = place.read || sighting.by == Sighting::By::Read;
-        place.final = place.final || sighting.by == Sighting::By::Final;
+        if (place.acked_op == kNoOp) place.acked_op = append.op;
+        place.acked_all = place.acked_all || append.acked_all();
+        place.acked_weak = place.acked_weak || append.acked_weak();
     }
     return places;
+}
+
+void see(Place& place, OpIndex op, bool final) {
+    place.read_op = std::min(place.read_op, op);
+    place.read = place.read || !final;
+    place.final = place.final || final;
+}
+
+/// Marks the places that the read shows; what is none of them goes to `others`.
+void mark_seen(std::vector<Place>& places, const Read& read, bool final, std::vector<Sighting>& others) {
+    auto at = places.begin();
+    for (const ReadRecord& record : read.poll->records) {
+        const auto is_it = [&] {
+            return at != places.end() && at->offset == record.offset && at->value == record.value;
+        };
+        // The next record mostly is the next place.
+        if (at != places.end()) ++at;
+        if (!is_it())
+            at = std::lower_bound(places.begin(), places.end(), fresh_place(record.offset, record.value),
+                                  before);
+        if (is_it())
+            see(*at, read.op, final);
+        else
+            others.push_back({record.offset, record.value, read.op, final});
+    }
+}
+
+/// Adds what only reads show.
+void add_seen(std::vector<Place>& places, std::vector<Sighting> others) {
+    sort_if_needed(others, [](const Sighting& a, const Sighting& b) {
+        return std::tie(a.offset, a.value, a.op) < std::tie(b.offset, b.value, b.op);
+    });
+    const auto acked = static_cast<std::ptrdiff_t>(places.size());
+    for (const Sighting& other : others) {
+        const bool known = static_cast<std::ptrdiff_t>(places.size()) > acked &&
+                           places.back().offset == other.offset && places.back().value == other.value;
+        if (!known) places.push_back(fresh_place(other.offset, other.value));
+        see(places.back(), other.op, other.final);
+    }
+    std::inplace_merge(places.begin(), places.begin() + acked, places.end(), before);
+}
+
+OpIndex op_index(std::size_t op) {
+    HW_ASSERT(op < kNoOp);
+    return static_cast<OpIndex>(op);
 }
 
 }  // namespace
@@ -62,11 +168,8 @@ std::span<const Place> PartitionHistory::places_at(Offset offset) const {
     return {first, last};
 }
 
-std::vector<const Place*> PartitionHistory::places_of(Value value) const {
-    std::vector<const Place*> found;
-    auto at = std::lower_bound(places_by_value_.begin(), places_by_value_.end(), by_value(value));
-    for (; at != places_by_value_.end() && at->first == value; ++at) found.push_back(&places_[at->second]);
-    return found;
+Selection<Place> PartitionHistory::places_of(Value value) const {
+    return {places_.data(), with_value(places_, places_by_value_, value)};
 }
 
 const Place* PartitionHistory::place(Offset offset, Value value) const {
@@ -76,25 +179,31 @@ const Place* PartitionHistory::place(Offset offset, Value value) const {
     return nullptr;
 }
 
-std::vector<const Append*> PartitionHistory::appends_of(Value value) const {
-    std::vector<const Append*> found;
-    auto at = std::lower_bound(appends_by_value_.begin(), appends_by_value_.end(), by_value(value));
-    for (; at != appends_by_value_.end() && at->first == value; ++at) found.push_back(&appends_[at->second]);
-    return found;
+Selection<Append> PartitionHistory::appends_of(Value value) const {
+    return {appends_.data(), with_value(appends_, appends_by_value_, value)};
+}
+
+Selection<Append> PartitionHistory::appends_of(const Place& place) const {
+    std::size_t last = place.first_append;
+    if (place.sent) {
+        while (last < appends_by_value_.size() && appends_[appends_by_value_[last]].value == place.value)
+            ++last;
+    }
+    return {appends_.data(),
+            std::span(appends_by_value_).subspan(place.first_append, last - place.first_append)};
 }
 
 bool PartitionHistory::acked_all(Value value) const {
-    const std::vector<const Append*> appends = appends_of(value);
+    const Selection<Append> appends = appends_of(value);
     return std::any_of(appends.begin(), appends.end(),
                        [](const Append* append) { return append->acked_all(); });
 }
 
 std::optional<Value> PartitionHistory::final_value_at(Offset offset) const {
-    if (!final_) return std::nullopt;
-    const auto less = [](const ReadRecord& record, Offset o) { return record.offset < o; };
-    const auto found = std::lower_bound(final_->records.begin(), final_->records.end(), offset, less);
-    if (found == final_->records.end() || found->offset != offset) return std::nullopt;
-    return found->value;
+    for (const Place& place : places_at(offset)) {
+        if (place.final) return place.value;
+    }
+    return std::nullopt;
 }
 
 class HistoryIndexer {
@@ -102,38 +211,50 @@ public:
     explicit HistoryIndexer(const History& history) : history_(history) {}
 
     std::map<std::int32_t, PartitionHistory> run() {
-        std::vector<std::size_t> order(history_.operations.size());
-        std::iota(order.begin(), order.end(), std::size_t{0});
-        const auto earlier = [&](std::size_t a, std::size_t b) {
-            const Operation& left = history_.operations[a];
-            const Operation& right = history_.operations[b];
-            return std::tie(left.invoked, left.completed, a) < std::tie(right.invoked, right.completed, b);
-        };
-        std::sort(order.begin(), order.end(), earlier);
-        for (const std::size_t op : order) add(op, history_.operations[op]);
+        // Only consumers' positions need the order of calls across operations.
+        const std::vector<Operation>& operations = history_.operations;
+        std::vector<OpIndex> others;
+        for (std::size_t op = 0; op < operations.size(); ++op) {
+            if (const auto* produce = operations[op].as<Produce>())
+                add_append(op_index(op), operations[op], *produce);
+            else
+                others.push_back(op_index(op));
+        }
+        sort_if_needed(others, [&](OpIndex a, OpIndex b) {
+            return std::tie(operations[a].invoked, operations[a].completed, a) <
+                   std::tie(operations[b].invoked, operations[b].completed, b);
+        });
+        for (const OpIndex op : others) add(op, operations[op]);
+        for (auto& [number, partition] : partitions_) {
+            sort_if_needed(partition.appends_, [](const Append& a, const Append& b) {
+                return std::tie(a.invoked, a.completed, a.op) < std::tie(b.invoked, b.completed, b.op);
+            });
+        }
         for (auto& [number, partition] : partitions_) finish(partition);
         return std::move(partitions_);
     }
 
 private:
     PartitionHistory& partition(std::int32_t number) {
-        return partitions_.try_emplace(number, PartitionHistory(number)).first->second;
+        if (last_ == nullptr || last_->partition() != number) {
+            last_ = &partitions_.try_emplace(number, PartitionHistory(number)).first->second;
+        }
+        return *last_;
     }
 
-    void add(std::size_t op, const Operation& operation) {
-        std::visit(overloaded{[&](const Produce& produce) { add_append(op, operation, produce); },
-                              [&](const Poll& poll) { add_read(op, operation, poll); },
-                              [&](const ListOffsets& list) { partition(list.partition); },
-                              [&](const Observe& observe) {
-                                  PartitionHistory& into = partition(observe.partition);
-                                  into.log_start_ = std::max(into.log_start_, observe.log_start);
+    void add(OpIndex op, const Operation& operation) {
+        std::visit(overloaded{[](const Produce&) {}, [&](const Poll& poll) { add_read(op, operation, poll); },
+                              [&](const Rare<ListOffsets>& list) { partition((*list).partition); },
+                              [&](const Rare<Observe>& observe) {
+                                  PartitionHistory& into = partition((*observe).partition);
+                                  into.log_start_ = std::max(into.log_start_, (*observe).log_start);
                               },
-                              [&](const OtherOp& other) { move_position(operation.client, other); },
-                              [](const FaultOp&) {}, [](const Probe&) {}},
+                              [&](const Rare<OtherOp>& other) { move_position(operation.client, *other); },
+                              [](const Rare<FaultOp>&) {}, [](const Rare<Probe>&) {}},
                    operation.what);
     }
 
-    void add_append(std::size_t op, const Operation& operation, const Produce& produce) {
+    void add_append(OpIndex op, const Operation& operation, const Produce& produce) {
         Append append;
         append.op = op;
         append.value = produce.value;
@@ -147,11 +268,10 @@ private:
         append.client = operation.client;
         append.invoked = operation.invoked;
         append.completed = operation.completed;
-        append.sequence = produce.sequence;
         partition(produce.partition).appends_.push_back(append);
     }
 
-    void add_read(std::size_t op, const Operation& operation, const Poll& poll) {
+    void add_read(OpIndex op, const Operation& operation, const Poll& poll) {
         PartitionHistory& into = partition(poll.partition);
         if (poll.final) into.final_tried_ = true;
         if (poll.status != Outcome::Ok) return;
@@ -201,8 +321,8 @@ private:
     }
 
     /// The last complete pass of a final reader over the log. Replicas may be read too: the leader's counts.
-    /// Returns the operations of that pass.
-    static std::vector<std::size_t> find_final(PartitionHistory& partition) {
+    /// Returns the operations of that pass, sorted.
+    static std::vector<OpIndex> find_final(PartitionHistory& partition) {
         std::map<std::int32_t, std::vector<const Read*>> passes;  // by client, the pass under way
         std::vector<const Read*> chosen;
         for (const Read& read : partition.reads_) {
@@ -225,48 +345,61 @@ private:
         log.log_start = std::max(chosen.front()->poll->from, Offset{0});
         for (const Read* read : chosen) {
             if (read->poll->log_start != kUnknownOffset) log.log_start = read->poll->log_start;
-            log.records.insert(log.records.end(), read->poll->records.begin(), read->poll->records.end());
             log.end = std::max({log.end, read->end, read->poll->high_watermark});
         }
-        std::stable_sort(log.records.begin(), log.records.end(),
-                         [](const ReadRecord& a, const ReadRecord& b) { return a.offset < b.offset; });
         partition.log_start_ = std::max(partition.log_start_, log.log_start);
-        partition.final_ = std::move(log);
-        std::vector<std::size_t> ops;
+        partition.final_ = log;
+        std::vector<OpIndex> ops;
         for (const Read* read : chosen) ops.push_back(read->op);
+        std::sort(ops.begin(), ops.end());
         return ops;
     }
 
     static void finish(PartitionHistory& partition) {
-        const std::vector<std::size_t> final_ops = find_final(partition);
-        std::vector<Sighting> sightings;
-        for (const Append& append : partition.appends_) {
-            if (append.offset == kUnknownOffset) continue;
-            const auto by = append.acked_all() ? Sighting::By::AckAll : Sighting::By::AckWeak;
-            sightings.push_back({append.offset, append.value, append.op, by});
-        }
+        std::vector<Place>& places = partition.places_;
+        places = acked_places(partition.appends_);
+        const std::vector<OpIndex> final_ops = find_final(partition);
+        std::vector<Sighting> others;
         for (const Read& read : partition.reads_) {
-            const bool final =
-                read.poll->final && std::find(final_ops.begin(), final_ops.end(), read.op) != final_ops.end();
             // What only an incomplete final read saw was seen all the same.
-            const auto by = final ? Sighting::By::Final : Sighting::By::Read;
-            for (const ReadRecord& record : read.poll->records) {
-                sightings.push_back({record.offset, record.value, read.op, by});
+            const bool final =
+                read.poll->final && std::binary_search(final_ops.begin(), final_ops.end(), read.op);
+            mark_seen(places, read, final, others);
+        }
+        add_seen(places, std::move(others));
+        partition.places_by_value_ = by_value(places);
+        partition.appends_by_value_ = by_value(partition.appends_);
+        join(partition);
+    }
+
+    /// Each place learns its appends; both sides in the order of their values.
+    static void join(PartitionHistory& partition) {
+        const std::vector<std::uint32_t>& by_append = partition.appends_by_value_;
+        std::uint32_t next = 0;
+        const Place* last = nullptr;
+        for (const std::uint32_t index : partition.places_by_value_) {
+            Place& place = partition.places_[index];
+            const auto value_at = [&](std::uint32_t at) { return partition.appends_[by_append[at]].value; };
+            while (next < by_append.size() && value_at(next) < place.value) ++next;
+            place.first_append = next;
+            place.sent = next < by_append.size() && value_at(next) == place.value;
+            place.refused = place.sent;
+            for (std::uint32_t at = next;
+                 place.refused && at < by_append.size() && value_at(at) == place.value; ++at) {
+                place.refused = partition.appends_[by_append[at]].outcome == Outcome::Fail;
             }
+            const bool copy = last != nullptr && last->value == place.value;
+            const auto first = copy ? static_cast<std::uint32_t>(last - partition.places_.data()) : index;
+            if (copy && (partition.copied_.empty() || partition.copied_.back() != first))
+                partition.copied_.push_back(first);
+            if (!copy) last = &place;
         }
-        partition.places_ = merged(std::move(sightings));
-        for (std::uint32_t i = 0; i < partition.places_.size(); ++i) {
-            partition.places_by_value_.emplace_back(partition.places_[i].value, i);
-        }
-        std::sort(partition.places_by_value_.begin(), partition.places_by_value_.end());
-        for (std::uint32_t i = 0; i < partition.appends_.size(); ++i) {
-            partition.appends_by_value_.emplace_back(partition.appends_[i].value, i);
-        }
-        std::sort(partition.appends_by_value_.begin(), partition.appends_by_value_.end());
+        std::sort(partition.copied_.begin(), partition.copied_.end());
     }
 
     const History& history_;
     std::map<std::int32_t, PartitionHistory> partitions_;
+    PartitionHistory* last_ = nullptr;
     std::map<std::pair<std::int32_t, std::int32_t>, Offset> positions_;  // client, partition
 };
 

@@ -2,7 +2,10 @@
 // vouches for it.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <iterator>
+#include <limits>
 #include <map>
 #include <optional>
 #include <span>
@@ -13,20 +16,24 @@
 
 namespace highwater::checker {
 
+/// Index into History::operations.
+using OpIndex = std::uint32_t;
+inline constexpr OpIndex kNoOp = std::numeric_limits<OpIndex>::max();
+
+// Append and Place are kept small: there are as many of them as operations.
 struct Append {
-    std::size_t op = 0;  // index into History::operations
     Value value = 0;
     /// Where the answer says it is; unknown unless that is evidence (acknowledged, and offsets are reported
     /// per record).
     Offset offset = kUnknownOffset;
-    /// acks=0 is never Ok.
-    Outcome outcome = Outcome::Info;
-    std::int16_t acks = -1;
-    BrokerId broker = kNoBroker;
-    std::int32_t client = 0;
     Instant invoked;
     Instant completed;
-    std::optional<std::int64_t> sequence;
+    OpIndex op = 0;
+    std::int32_t client = 0;
+    BrokerId broker = kNoBroker;
+    std::int16_t acks = -1;
+    /// acks=0 is never Ok.
+    Outcome outcome = Outcome::Info;
 
     [[nodiscard]] bool acked_all() const { return outcome == Outcome::Ok && acks == -1; }
     [[nodiscard]] bool acked_weak() const { return outcome == Outcome::Ok && acks != -1; }
@@ -34,7 +41,7 @@ struct Append {
 
 /// An answered read of clients (also final ones).
 struct Read {
-    std::size_t op = 0;
+    OpIndex op = 0;
     const Poll* poll = nullptr;
     std::int32_t client = 0;
     Instant invoked;
@@ -49,30 +56,74 @@ struct Read {
 
 /// A value at an offset, and everything that shows it there.
 struct Place {
+    static constexpr OpIndex kNone = kNoOp;
+
     Offset offset = 0;
     Value value = 0;
-    bool acked_all = false;
-    bool acked_weak = false;
-    bool read = false;   // by any read, final ones of other replicas included
-    bool final = false;  // in the complete final read
-    std::size_t acked_op = kNone;
-    std::size_t read_op = kNone;
+    OpIndex acked_op = kNone;
+    OpIndex read_op = kNone;
+    /// Where the appends of this value begin in the index by value.
+    std::uint32_t first_append = 0;
+    bool acked_all : 1 = false;
+    bool acked_weak : 1 = false;
+    bool read : 1 = false;     // by any read, final ones of other replicas included
+    bool final : 1 = false;    // in the complete final read
+    bool sent : 1 = false;     // somebody appended the value
+    bool refused : 1 = false;  // every append of the value failed definitely
 
-    static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
     [[nodiscard]] bool seen() const { return read || final; }
     [[nodiscard]] bool visible() const { return seen() || acked_all; }
-    [[nodiscard]] std::size_t any_op() const { return acked_op != kNone ? acked_op : read_op; }
+    [[nodiscard]] OpIndex any_op() const { return acked_op != kNone ? acked_op : read_op; }
 };
 
-/// The log as the complete final read shows it: [log_start, end), and nothing else was visible.
+/// The log as the complete final read shows it: [log_start, end), and nothing else was visible. Its records
+/// are the places that are `final`.
 struct FinalLog {
-    std::size_t op = 0;
+    OpIndex op = 0;
     Instant invoked;
     Instant completed;
     Offset log_start = 0;
     Offset end = 0;
-    /// Sorted by offset.
-    std::vector<ReadRecord> records;
+};
+
+/// Some of the items of a vector, as pointers.
+template <class T>
+class Selection {
+public:
+    class Iterator {
+    public:
+        using iterator_category = std::forward_iterator_tag;
+        using value_type = const T*;
+        using difference_type = std::ptrdiff_t;
+        using pointer = const value_type*;
+        using reference = value_type;
+
+        Iterator() = default;
+        Iterator(const T* items, const std::uint32_t* at) : items_(items), at_(at) {}
+        const T* operator*() const { return items_ + *at_; }
+        Iterator& operator++() {
+            ++at_;
+            return *this;
+        }
+        Iterator operator++(int) { return Iterator(items_, at_++); }
+        friend bool operator==(const Iterator&, const Iterator&) = default;
+
+    private:
+        const T* items_ = nullptr;
+        const std::uint32_t* at_ = nullptr;
+    };
+
+    Selection(const T* items, std::span<const std::uint32_t> which) : items_(items), which_(which) {}
+    [[nodiscard]] Iterator begin() const { return {items_, which_.data()}; }
+    [[nodiscard]] Iterator end() const { return {items_, which_.data() + which_.size()}; }
+    [[nodiscard]] std::size_t size() const { return which_.size(); }
+    [[nodiscard]] bool empty() const { return which_.empty(); }
+    const T* operator[](std::size_t i) const { return items_ + which_[i]; }
+    [[nodiscard]] const T* front() const { return (*this)[0]; }
+
+private:
+    const T* items_;
+    std::span<const std::uint32_t> which_;
 };
 
 class PartitionHistory {
@@ -87,10 +138,13 @@ public:
     [[nodiscard]] const std::vector<Place>& places() const { return places_; }
     [[nodiscard]] std::span<const Place> places_at(Offset offset) const;
     /// All places of one value, by offset.
-    [[nodiscard]] std::vector<const Place*> places_of(Value value) const;
+    [[nodiscard]] Selection<Place> places_of(Value value) const;
+    /// Of each value that has more than one place the lowest, by offset.
+    [[nodiscard]] const std::vector<std::uint32_t>& copied() const { return copied_; }
     [[nodiscard]] const Place* place(Offset offset, Value value) const;
     /// Every append of the value; empty if nobody sent it.
-    [[nodiscard]] std::vector<const Append*> appends_of(Value value) const;
+    [[nodiscard]] Selection<Append> appends_of(Value value) const;
+    [[nodiscard]] Selection<Append> appends_of(const Place& place) const;
     [[nodiscard]] bool acked_all(Value value) const;
 
     /// Nullopt: no final read, or none that reached the end.
@@ -107,8 +161,9 @@ private:
     std::vector<Append> appends_;
     std::vector<Read> reads_;
     std::vector<Place> places_;
-    std::vector<std::pair<Value, std::uint32_t>> places_by_value_;
-    std::vector<std::pair<Value, std::uint32_t>> appends_by_value_;
+    std::vector<std::uint32_t> places_by_value_;   // indices; equal values by offset
+    std::vector<std::uint32_t> appends_by_value_;  // indices; equal values by call
+    std::vector<std::uint32_t> copied_;
     std::optional<FinalLog> final_;
     bool final_tried_ = false;
     Offset log_start_ = 0;

@@ -49,7 +49,7 @@ private:
     void check_acked_somewhere() {
         for (const Append& append : partition_.appends()) {
             if (!append.acked_all() || append.offset != kUnknownOffset) continue;
-            const std::vector<const Place*> places = partition_.places_of(append.value);
+            const Selection<Place> places = partition_.places_of(append.value);
             const bool there = std::any_of(places.begin(), places.end(), [&](const Place* place) {
                 return place->offset < partition_.log_start() || place->final ||
                        (place->read && !partition_.final_log());
@@ -166,7 +166,7 @@ private:
             const bool sent_weakly = append.acks == 0 && append.outcome == Outcome::Info;
             if (!append.acked_weak() && !sent_weakly) continue;
             if (append.offset != kUnknownOffset && append.offset < partition_.log_start()) continue;
-            const std::vector<const Place*> places = partition_.places_of(append.value);
+            const Selection<Place> places = partition_.places_of(append.value);
             const bool seen =
                 std::any_of(places.begin(), places.end(), [](const Place* p) { return p->seen(); });
             if (seen || lost_values_.contains(append.value)) continue;

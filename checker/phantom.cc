@@ -15,8 +15,8 @@ void check_phantom(const Context& context, Findings& findings) {
     for (const auto& [number, partition] : context.partitions) {
         std::set<Value> told;
         for (const Place& place : partition.places()) {
-            if (!place.seen() || known.contains(place.value)) continue;
-            if (!partition.appends_of(place.value).empty() || !told.insert(place.value).second) continue;
+            if (place.sent || !place.seen() || known.contains(place.value)) continue;
+            if (!told.insert(place.value).second) continue;
             if (!findings.count("phantom", false)) continue;
             std::string elsewhere;
             for (const auto& [other, history] : context.partitions) {

@@ -42,6 +42,7 @@ private:
 
     /// A record that this read had to return: in the final log, else read by others or acknowledged.
     [[nodiscard]] const Place* known_between(Offset from, Offset to) const {
+        if (from >= to) return nullptr;
         const std::vector<Place>& places = partition_.places();
         const auto less = [](const Place& place, Offset offset) { return place.offset < offset; };
         for (auto at = std::lower_bound(places.begin(), places.end(), from, less);

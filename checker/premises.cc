@@ -23,7 +23,7 @@ void check_times(const Context& context, Findings& findings) {
 void check_topic(const Context& context, Findings& findings) {
     const HistoryMeta& meta = context.meta;
     for (const Operation& operation : context.history.operations) {
-        const auto* observe = std::get_if<Observe>(&operation.what);
+        const auto* observe = operation.as<Observe>();
         if (observe == nullptr) continue;
         // No replicas at all: the topic is not there yet.
         const bool told = observe->replicas && !observe->replicas->empty();
@@ -44,10 +44,12 @@ void check_vacuous(const Context& context, Findings& findings) {
     bool appended = false;
     bool read = false;
     for (const auto& [number, partition] : context.partitions) {
-        for (const Append& append : partition.appends()) appended = appended || append.outcome == Outcome::Ok;
+        const auto acked = [](const Append& append) { return append.outcome == Outcome::Ok; };
+        appended = appended || std::any_of(partition.appends().begin(), partition.appends().end(), acked);
         for (const Place& place : partition.places()) {
+            if (appended && read) return;
             read = read || place.seen();
-            appended = appended || (place.seen() && !partition.appends_of(place.value).empty());
+            appended = appended || (place.seen() && place.sent);
         }
     }
     if (!appended)
@@ -72,13 +74,15 @@ public:
 
     void run() {
         std::vector<const Operation*> order;
-        for (const Operation& operation : context_.history.operations) order.push_back(&operation);
+        for (const Operation& operation : context_.history.operations) {
+            if (operation.as<FaultOp>() != nullptr || operation.as<Probe>() != nullptr)
+                order.push_back(&operation);
+        }
         std::stable_sort(order.begin(), order.end(),
                          [](const Operation* a, const Operation* b) { return a->invoked < b->invoked; });
         for (const Operation* operation : order) {
-            if (const auto* fault = std::get_if<FaultOp>(&operation->what))
-                strike(*fault, operation->completed);
-            if (const auto* probe = std::get_if<Probe>(&operation->what)) judge(*probe, operation->invoked);
+            if (const auto* fault = operation->as<FaultOp>()) strike(*fault, operation->completed);
+            if (const auto* probe = operation->as<Probe>()) judge(*probe, operation->invoked);
         }
     }
 

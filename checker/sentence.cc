@@ -80,11 +80,11 @@ std::string record_text(Offset offset, Value value) {
 
 std::string seen_text(const Context& context, std::int32_t partition, Offset offset, std::size_t op) {
     const Operation& operation = context.operation(op);
-    if (const auto* produce = std::get_if<Produce>(&operation.what)) {
+    if (const auto* produce = operation.as<Produce>()) {
         return produce_text(context, partition, offset, operation, *produce);
     }
     std::string from;
-    if (const auto* poll = std::get_if<Poll>(&operation.what); poll != nullptr && poll->broker != kNoBroker) {
+    if (const auto* poll = operation.as<Poll>(); poll != nullptr && poll->broker != kNoBroker) {
         from = fmt::format(" from broker {}", poll->broker);
     }
     return fmt::format("was read by {}{} at {}", context.client_name(op), from,
@@ -139,7 +139,7 @@ std::vector<std::string> surroundings(const Context& context, std::int32_t parti
     // A fault that began a little before may be what did it.
     const Instant from = since - seconds(10);
     for (const Operation& operation : context.history.operations) {
-        const auto* fault = std::get_if<FaultOp>(&operation.what);
+        const auto* fault = operation.as<FaultOp>();
         if (fault == nullptr || operation.completed < from || lines.size() >= kMostFaults) continue;
         lines.push_back(fmt::format("fault {} {} at {}: {}", fault->kind, fault->target,
                                     time_text(context, operation.invoked), fault->status));

@@ -24,12 +24,12 @@ void add(const Context& context, Findings& findings, const char* kind, std::size
 void check_stuck(const Context& context, Findings& findings) {
     std::vector<std::size_t> failed;
     for (std::size_t op = 0; op < context.history.operations.size(); ++op) {
-        const auto* probe = std::get_if<Probe>(&context.operation(op).what);
+        const auto* probe = context.operation(op).as<Probe>();
         // A failed probe of a path is the proof that its fault works.
         if (probe != nullptr && !probe->ok && probe->source == kNoBroker) failed.push_back(op);
     }
     for (const std::size_t op : failed) {
-        const auto& probe = std::get<Probe>(context.operation(op).what);
+        const auto& probe = *context.operation(op).as<Probe>();
         if (probe.detail.starts_with("node-crashed")) {
             add(context, findings, "node-crashed", op,
                 "a process ended that no fault ended: " + probe.detail);
@@ -41,7 +41,7 @@ void check_stuck(const Context& context, Findings& findings) {
     // A cluster that nobody proved to be healed may well stand still.
     if (findings.has_reason("not-healed")) return;
     for (const std::size_t op : failed) {
-        const auto& probe = std::get<Probe>(context.operation(op).what);
+        const auto& probe = *context.operation(op).as<Probe>();
         if (probe.detail == "progress") {
             add(context, findings, "stuck", op,
                 "after the heal no acks=all append succeeded within the bound");

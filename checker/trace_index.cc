@@ -105,7 +105,7 @@ public:
         }
         const bool traced = trace != nullptr;
         for (std::size_t op = 0; op < history.operations.size() && !traced; ++op) {
-            if (const auto* observe = std::get_if<Observe>(&history.operations[op].what)) {
+            if (const auto* observe = history.operations[op].as<Observe>()) {
                 add_observed(op, history.operations[op].completed, *observe);
             }
         }

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "checker/log_index.h"
 #include "model/history.h"
 #include "model/trace.h"
 
@@ -51,7 +52,7 @@ struct Election {
     BrokerId leader = kNoBroker;
     bool unclean = false;
     std::vector<BrokerId> isr;
-    std::size_t op = static_cast<std::size_t>(-1);  // the observe that told it, if no trace did
+    std::size_t op = kNoOp;  // the observe that told it, if no trace did
 };
 
 class PartitionTrace {

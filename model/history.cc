@@ -48,7 +48,7 @@ void write(Members& members, const Produce& produce) {
     members.text("status", outcome_name(produce.status));
     members.known("offset", produce.offset);
     if (produce.acks) members.number("acks", *produce.acks);
-    members.text_if("error", produce.error);
+    members.text_if("error", produce.error.view());
     if (produce.sequence) members.number("seq", *produce.sequence);
     members.known("broker", produce.broker);
 }
@@ -66,8 +66,8 @@ void write(Members& members, const Poll& poll) {
     members.known("hw", poll.high_watermark);
     members.known("log_start", poll.log_start);
     members.known("lso", poll.last_stable_offset);
-    members.text_if("isolation", poll.isolation);
-    members.text_if("error", poll.error);
+    members.text_if("isolation", poll.isolation.view());
+    members.text_if("error", poll.error.view());
     members.known("broker", poll.broker);
     members.flag_if("follower", poll.from_follower);
     members.flag_if("final", poll.final);
@@ -126,6 +126,11 @@ void write(Members& members, const Probe& probe) {
 void write(Members& members, const OtherOp& other) {
     members.text("op", other.op);
     members.append(other.json);
+}
+
+template <class T>
+void write(Members& members, const Rare<T>& rare) {
+    write(members, *rare);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "base/ids.h"
 #include "base/result.h"
 #include "base/time.h"
+#include "model/rare.h"
 
 namespace highwater {
 
@@ -51,15 +53,16 @@ struct HistoryMeta {
     std::optional<std::int64_t> sample_limit;
 };
 
+// Members of Produce and Poll stand in the order of their size: a history has a million of them.
 struct Produce {
-    std::int32_t partition = 0;
     Value value = 0;
-    Outcome status = Outcome::Info;
     Offset offset = kUnknownOffset;
-    std::optional<std::int16_t> acks;  // -1, 0, 1; absent: as the meta says
-    std::string error;
+    RareText error;
     std::optional<std::int64_t> sequence;
+    std::int32_t partition = 0;
     BrokerId broker = kNoBroker;
+    std::optional<std::int16_t> acks;  // -1, 0, 1; absent: as the meta says
+    Outcome status = Outcome::Info;
 };
 
 struct ReadRecord {
@@ -68,16 +71,16 @@ struct ReadRecord {
     friend bool operator==(const ReadRecord&, const ReadRecord&) = default;
 };
 struct Poll {
-    std::int32_t partition = 0;
     std::vector<ReadRecord> records;
-    Outcome status = Outcome::Ok;
-    std::string error;
     Offset from = kUnknownOffset;
     Offset high_watermark = kUnknownOffset;
     Offset log_start = kUnknownOffset;
     Offset last_stable_offset = kUnknownOffset;
-    std::string isolation;
+    RareText error;
+    RareText isolation;
+    std::int32_t partition = 0;
     BrokerId broker = kNoBroker;
+    Outcome status = Outcome::Ok;
     /// Answered by a follower: its high watermark may lag.
     bool from_follower = false;
     /// After heal and quiescence; complete: reached the high watermark.
@@ -152,7 +155,23 @@ struct Operation {
     Instant invoked;
     Instant completed;
     std::int32_t client = 0;  // index into History::clients
-    std::variant<Produce, Poll, ListOffsets, Observe, FaultOp, Probe, OtherOp> what;
+    std::variant<Produce, Poll, Rare<ListOffsets>, Rare<Observe>, Rare<FaultOp>, Rare<Probe>, Rare<OtherOp>>
+        what;
+
+    /// nullptr: it is something else.
+    template <class T>
+    [[nodiscard]] const T* as() const {
+        if constexpr (std::is_same_v<T, Produce> || std::is_same_v<T, Poll>) {
+            return std::get_if<T>(&what);
+        } else {
+            const auto* rare = std::get_if<Rare<T>>(&what);
+            return rare == nullptr ? nullptr : &**rare;
+        }
+    }
+    template <class T>
+    [[nodiscard]] T* as() {
+        return const_cast<T*>(std::as_const(*this).template as<T>());
+    }
 };
 
 struct History {

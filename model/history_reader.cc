@@ -7,8 +7,10 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <map>
 #include <unordered_map>
 
+#include "model/flat_line.h"
 #include "model/history.h"
 #include "model/json_fields.h"
 #include "model/text_file.h"
@@ -21,6 +23,8 @@ using json::FieldError;
 using json::wrong;
 
 constexpr std::int64_t kNanosPerMilli = 1'000'000;
+/// How many lines tell how long the lines of a file are.
+constexpr std::size_t kSampledLines = 4096;
 
 /// Codes after which the record may be in the log: a `fail` with one of them is no evidence of failure.
 bool indeterminate(std::string_view error) {
@@ -81,18 +85,29 @@ std::int16_t to_acks(Element value) {
 
 class HistoryReader {
 public:
-    Status read_line(Element root);
+    explicit HistoryReader(std::string name) : name_(std::move(name)) {}
+
+    /// How many bytes the lines will be, if known: room for them is made once.
+    void expect(std::uint64_t bytes) { expected_bytes_ = bytes; }
+    Status read(std::string_view line, std::size_t number);
     /// What the lines added up to; a history without a meta line is an error.
     Result<History> take();
 
 private:
+    void make_room(std::size_t line_bytes);
+    /// False: the line does not have the common shape.
+    bool read_flat(std::string_view line);
+    bool flat_produce(Produce& produce, Instant invoked);
+    bool flat_poll(Poll& poll) const;
+    Status read_line(Element root);
     void read_meta(Element value);
     void read_operation(Element root);
     Line split(simdjson::dom::object object);
     Instant time(std::string_view key, Element value) const;
-    std::int32_t client(const std::string& name);
+    std::int32_t client(std::string_view name);
+    void doubt(Produce& produce, Instant invoked);
 
-    Produce produce(const Line& line, std::int64_t invoked_ns);
+    Produce produce(const Line& line, Instant invoked);
     static Poll poll(const Line& line);
     static ListOffsets list_offsets(const Line& line);
     static Observe observe(const Line& line);
@@ -100,13 +115,42 @@ private:
     static Probe probe(const Line& line);
     static OtherOp other(const Line& line, simdjson::dom::object object);
 
+    std::string name_;
     History history_;
     bool meta_seen_ = false;
     bool milliseconds_ = false;
-    std::unordered_map<std::string, std::int32_t> clients_;
+    std::map<std::string, std::int32_t, std::less<>> clients_;
+    std::int32_t last_client_ = -1;
+    FlatLine flat_;
+    simdjson::dom::parser parser_;
+    std::uint64_t expected_bytes_ = 0;
+    std::uint64_t sampled_bytes_ = 0;
+    std::size_t sampled_lines_ = 0;
     std::int64_t doubted_fails_ = 0;
     std::string first_doubt_;
 };
+
+Status HistoryReader::read(std::string_view line, std::size_t number) {
+    make_room(line.size() + 1);
+    if (meta_seen_ && !milliseconds_ && read_flat(line)) return {};
+    Element root;
+    const auto error = parser_.parse(line.data(), line.size()).get(root);
+    if (error != simdjson::SUCCESS) {
+        return failure(fmt::format("{}:{}: not JSON: {}", name_, number, simdjson::error_message(error)));
+    }
+    if (Status status = read_line(root); !status)
+        return failure(fmt::format("{}:{}", name_, number), status.error());
+    return {};
+}
+
+/// Once the length of a line can be told: growing a large vector would hold it twice for a moment.
+void HistoryReader::make_room(std::size_t line_bytes) {
+    if (expected_bytes_ == 0) return;
+    sampled_bytes_ += line_bytes;
+    if (++sampled_lines_ < kSampledLines) return;
+    history_.operations.reserve(expected_bytes_ * sampled_lines_ / sampled_bytes_ * 21 / 20);
+    expected_bytes_ = 0;
+}
 
 Status HistoryReader::read_line(Element root) {
     try {
@@ -218,11 +262,93 @@ Instant HistoryReader::time(std::string_view key, Element value) const {
     return {number * scale};
 }
 
-std::int32_t HistoryReader::client(const std::string& name) {
-    const auto [found, added] =
-        clients_.try_emplace(name, static_cast<std::int32_t>(history_.clients.size()));
-    if (added) history_.clients.push_back(name);
-    return found->second;
+std::int32_t HistoryReader::client(std::string_view name) {
+    if (last_client_ >= 0 && history_.clients[static_cast<std::size_t>(last_client_)] == name)
+        return last_client_;
+    const auto known = clients_.find(name);
+    if (known != clients_.end()) return last_client_ = known->second;
+    last_client_ = static_cast<std::int32_t>(history_.clients.size());
+    clients_.emplace(name, last_client_);
+    history_.clients.emplace_back(name);
+    return last_client_;
+}
+
+bool HistoryReader::read_flat(std::string_view line) {
+    if (!flat_.read(line) || !flat_.has(FlatNumber::T)) return false;
+    const std::string_view op = flat_.text(FlatText::Op);
+    const Instant completed{flat_.number(FlatNumber::T, 0)};
+    const Instant invoked{flat_.number(FlatNumber::T0, completed.ns)};
+    const std::int64_t partition = flat_.number(FlatNumber::Partition, 0);
+    const std::int64_t broker = flat_.number(FlatNumber::Broker, kNoBroker);
+    constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
+    if (partition < 0 || partition > most || broker < -most || broker > most) return false;
+    Operation& operation = history_.operations.emplace_back();
+    operation.invoked = invoked;
+    operation.completed = completed;
+    bool understood = false;
+    if (op == "produce") {
+        auto& produce = operation.what.emplace<Produce>();
+        produce.partition = static_cast<std::int32_t>(partition);
+        produce.broker = static_cast<BrokerId>(broker);
+        understood = flat_produce(produce, invoked);
+    } else if (op == "poll") {
+        auto& poll = operation.what.emplace<Poll>();
+        poll.partition = static_cast<std::int32_t>(partition);
+        poll.broker = static_cast<BrokerId>(broker);
+        understood = flat_poll(poll);
+    }
+    if (understood)
+        operation.client = client(flat_.text(FlatText::Client));
+    else
+        history_.operations.pop_back();
+    return understood;
+}
+
+/// False for a text that is no outcome; `absent` for an empty one.
+bool flat_outcome(std::string_view text, Outcome absent, Outcome& outcome) {
+    outcome = absent;
+    if (text == "ok")
+        outcome = Outcome::Ok;
+    else if (text == "fail")
+        outcome = Outcome::Fail;
+    else if (text == "info")
+        outcome = Outcome::Info;
+    else
+        return text.empty();
+    return true;
+}
+
+Offset known_or_not(std::int64_t offset) { return offset < 0 ? kUnknownOffset : offset; }
+
+bool HistoryReader::flat_produce(Produce& produce, Instant invoked) {
+    if (!flat_.has(FlatNumber::TheValue)) return false;
+    if (!flat_outcome(flat_.text(FlatText::TheStatus), Outcome::Info, produce.status)) return false;
+    if (flat_.has(FlatNumber::Acks)) {
+        const std::int64_t acks = flat_.number(FlatNumber::Acks, 0);
+        if (acks < -1 || acks > 1) return false;
+        produce.acks = static_cast<std::int16_t>(acks);
+    }
+    produce.value = flat_.number(FlatNumber::TheValue, 0);
+    produce.offset = known_or_not(flat_.number(FlatNumber::TheOffset, kUnknownOffset));
+    if (flat_.has(FlatNumber::Seq)) produce.sequence = flat_.number(FlatNumber::Seq, 0);
+    produce.error = flat_.text(FlatText::Error);
+    doubt(produce, invoked);
+    return true;
+}
+
+bool HistoryReader::flat_poll(Poll& poll) const {
+    if (!flat_outcome(flat_.text(FlatText::TheStatus), Outcome::Ok, poll.status)) return false;
+    poll.records = flat_.records();
+    poll.from = known_or_not(flat_.number(FlatNumber::From, kUnknownOffset));
+    poll.high_watermark = known_or_not(flat_.number(FlatNumber::Hw, kUnknownOffset));
+    poll.log_start = known_or_not(flat_.number(FlatNumber::LogStart, kUnknownOffset));
+    poll.last_stable_offset = known_or_not(flat_.number(FlatNumber::Lso, kUnknownOffset));
+    poll.isolation = flat_.text(FlatText::Isolation);
+    poll.error = flat_.text(FlatText::Error);
+    poll.from_follower = flat_.flag(FlatFlag::Follower);
+    poll.final = flat_.flag(FlatFlag::Final);
+    poll.complete = flat_.flag(FlatFlag::Complete);
+    return true;
 }
 
 void HistoryReader::read_operation(Element root) {
@@ -236,7 +362,7 @@ void HistoryReader::read_operation(Element root) {
     operation.invoked = line.t0 ? time("t0", *line.t0) : operation.completed;
     operation.client = client(line.client);
     if (line.op == "produce")
-        operation.what = produce(line, operation.invoked.ns);
+        operation.what = produce(line, operation.invoked);
     else if (line.op == "poll")
         operation.what = poll(line);
     else if (line.op == "list_offsets")
@@ -275,7 +401,7 @@ Offset to_known_offset(const std::optional<Element>& field, std::string_view key
     return field ? json::to_offset(key, *field) : kUnknownOffset;
 }
 
-Produce HistoryReader::produce(const Line& line, std::int64_t invoked_ns) {
+Produce HistoryReader::produce(const Line& line, Instant invoked) {
     if (!line.value) throw FieldError{"a produce without a value"};
     Produce produce;
     produce.partition = to_partition(line);
@@ -286,19 +412,20 @@ Produce HistoryReader::produce(const Line& line, std::int64_t invoked_ns) {
     if (line.error) produce.error = loose_text("error", *line.error);
     if (line.seq && !line.seq->is_null()) produce.sequence = json::to_integer("seq", *line.seq);
     produce.broker = to_broker(line.broker);
-    if (produce.status == Outcome::Fail && indeterminate(produce.error)) {
-        // Our own client sends one request: with acks=1 a leader answers 6 only before the append.
-        const bool ours =
-            !milliseconds_ && produce.acks.value_or(-1) != -1 && produce.error == "NOT_LEADER_OR_FOLLOWER";
-        if (!ours) {
-            produce.status = Outcome::Info;
-            if (doubted_fails_++ == 0) {
-                first_doubt_ = fmt::format("value {} called at {} ns, {}", value_text(produce.value),
-                                           invoked_ns, produce.error);
-            }
-        }
-    }
+    doubt(produce, invoked);
     return produce;
+}
+
+void HistoryReader::doubt(Produce& produce, Instant invoked) {
+    if (produce.status != Outcome::Fail || !indeterminate(produce.error.view())) return;
+    // Our own client sends one request: with acks=1 a leader answers 6 only before the append.
+    const bool ours =
+        !milliseconds_ && produce.acks.value_or(-1) != -1 && produce.error == "NOT_LEADER_OR_FOLLOWER";
+    if (ours) return;
+    produce.status = Outcome::Info;
+    if (doubted_fails_++ > 0) return;
+    first_doubt_ = fmt::format("value {} called at {} ns, {}", value_text(produce.value), invoked.ns,
+                               produce.error.view());
 }
 
 Poll HistoryReader::poll(const Line& line) {
@@ -330,7 +457,7 @@ Poll HistoryReader::poll(const Line& line) {
     poll.high_watermark = to_known_offset(line.hw, "hw");
     poll.log_start = to_known_offset(line.log_start, "log_start");
     poll.last_stable_offset = to_known_offset(line.lso, "lso");
-    if (line.isolation) poll.isolation = json::to_text("isolation", *line.isolation);
+    if (line.isolation) poll.isolation = RareText(json::to_text("isolation", *line.isolation));
     if (line.error) poll.error = loose_text("error", *line.error);
     if (line.broker) poll.broker = to_broker(line.broker);
     if (line.follower) poll.from_follower = json::to_bool("follower", *line.follower);
@@ -423,7 +550,7 @@ OtherOp HistoryReader::other(const Line& line, simdjson::dom::object object) {
 }
 
 Result<History> HistoryReader::take() {
-    if (!meta_seen_) return failure("empty: not even a meta line");
+    if (!meta_seen_) return failure(name_ + ": empty: not even a meta line");
     if (doubted_fails_ > 0) {
         history_.warnings.push_back(fmt::format(
             "{} appends recorded as fail carry a code after which the record may be in the log; read as "
@@ -436,66 +563,21 @@ Result<History> HistoryReader::take() {
 }  // namespace
 
 Result<History> parse_history(std::string_view text, const std::string& name) {
-    HistoryReader reader;
-    simdjson::dom::parser parser;
-    const simdjson::padded_string padded(text);
-    const Status status = json::for_each_line(
-        std::string_view(padded), [&](std::string_view line, std::size_t number, bool) -> Status {
-            Element root;
-            // Within the padded copy every line has readable bytes behind it.
-            const auto error = parser.parse(line.data(), line.size(), false).get(root);
-            if (error != simdjson::SUCCESS) {
-                return failure(
-                    fmt::format("{}:{}: not JSON: {}", name, number, simdjson::error_message(error)));
-            }
-            if (Status read = reader.read_line(root); !read) {
-                return failure(fmt::format("{}:{}", name, number), read.error());
-            }
-            return {};
-        });
+    HistoryReader reader(name);
+    reader.expect(text.size());
+    const Status status = for_each_line(
+        text, [&](std::string_view line, std::size_t number, bool) { return reader.read(line, number); });
     if (!status) return tl::make_unexpected(status.error());
-    Result<History> history = reader.take();
-    if (!history) return failure(name, history.error());
-    return history;
+    return reader.take();
 }
 
 Result<History> read_history(const std::string& path) {
-    const Result<std::string> text = read_text_file(path);
-    if (!text) return tl::make_unexpected(text.error());
-    return parse_history(*text, path);
-}
-
-PositionChange position_change(const OtherOp& other) {
-    PositionChange change;
-    try {
-        simdjson::dom::parser parser;
-        simdjson::dom::object object;
-        const std::string text = "{" + other.json + "}";
-        if (parser.parse(text).get(object) != simdjson::SUCCESS) return change;
-        for (const auto [key, value] : object) {
-            if (key == "partitions") {
-                change.partitions = json::to_numbers<std::int32_t>(key, value);
-            } else if (key == "partition") {
-                change.partitions = {json::to_number<std::int32_t>(key, value)};
-            } else if (key == "offset" || key == "from") {
-                std::int64_t position = kUnknownOffset;
-                if (value.is_string()) {  // "committed:2"
-                    const std::string_view words = json::to_text(key, value);
-                    const std::size_t digits = words.find_first_of("0123456789");
-                    if (digits == std::string_view::npos) continue;
-                    std::from_chars(words.data() + digits, words.data() + words.size(), position);
-                } else {
-                    position = json::to_offset(key, value);
-                }
-                change.position = position;
-            }
-        }
-    } catch (const FieldError&) {
-        return {};
-    } catch (const simdjson::simdjson_error&) {
-        return {};
-    }
-    return change;
+    HistoryReader reader(path);
+    const Status status = for_each_line_of_file(
+        path, [&](std::uint64_t bytes) { reader.expect(bytes); },
+        [&](std::string_view line, std::size_t number, bool) { return reader.read(line, number); });
+    if (!status) return tl::make_unexpected(status.error());
+    return reader.take();
 }
 
 }  // namespace highwater

@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "base/ids.h"
-#include "base/result.h"
 
 namespace highwater::json {
 
@@ -85,23 +84,6 @@ inline std::vector<std::vector<std::int64_t>> to_tuples(std::string_view key, El
         if (tuples.back().size() < at_least) wrong(key, fmt::format("arrays of {} integers", at_least));
     }
     return tuples;
-}
-
-/// Calls line(text, number, last) for each non-empty line; stops at the first error.
-template <class F>
-Status for_each_line(std::string_view text, F&& line) {
-    std::size_t number = 0;
-    while (!text.empty()) {
-        const std::size_t end = text.find('\n');
-        std::string_view one = text.substr(0, end);
-        const bool terminated = end != std::string_view::npos;
-        text.remove_prefix(terminated ? end + 1 : text.size());
-        ++number;
-        if (!one.empty() && one.back() == '\r') one.remove_suffix(1);
-        if (one.find_first_not_of(" \t") == std::string_view::npos) continue;
-        if (Status status = line(one, number, terminated); !status) return status;
-    }
-    return {};
 }
 
 }  // namespace highwater::json

@@ -161,24 +161,30 @@ Result<TraceEvent> read_event(Element root) {
     }
 }
 
-Status append_events(std::string_view text, const std::string& name, std::vector<TraceEvent>& events) {
-    simdjson::dom::parser parser;
-    const simdjson::padded_string padded(text);
-    const auto read_line = [&](std::string_view line, std::size_t number, bool terminated) -> Status {
+/// Lines of one node's file, in the order of the file.
+class TraceLines {
+public:
+    TraceLines(std::string name, std::vector<TraceEvent>& events) : name_(std::move(name)), events_(events) {}
+
+    Status read(std::string_view line, std::size_t number, bool terminated) {
         Element root;
-        const auto error = parser.parse(line.data(), line.size(), false).get(root);
+        const auto error = parser_.parse(line.data(), line.size()).get(root);
         if (error != simdjson::SUCCESS) {
             // A process that was killed may leave its last line cut; it told nobody what stood there.
             if (!terminated) return {};
-            return failure(fmt::format("{}:{}: not JSON: {}", name, number, simdjson::error_message(error)));
+            return failure(fmt::format("{}:{}: not JSON: {}", name_, number, simdjson::error_message(error)));
         }
         Result<TraceEvent> event = read_event(root);
-        if (!event) return failure(fmt::format("{}:{}", name, number), event.error());
-        events.push_back(std::move(*event));
+        if (!event) return failure(fmt::format("{}:{}", name_, number), event.error());
+        events_.push_back(std::move(*event));
         return {};
-    };
-    return json::for_each_line(std::string_view(padded), read_line);
-}
+    }
+
+private:
+    std::string name_;
+    std::vector<TraceEvent>& events_;
+    simdjson::dom::parser parser_;
+};
 
 Trace sorted(std::vector<TraceEvent> events) {
     std::stable_sort(events.begin(), events.end(), [](const TraceEvent& a, const TraceEvent& b) {
@@ -201,18 +207,25 @@ std::string_view trace_kind_name(TraceKind kind) { return kKindNames[static_cast
 
 Result<Trace> parse_trace(std::string_view text, const std::string& name) {
     std::vector<TraceEvent> events;
-    if (Status status = append_events(text, name, events); !status)
-        return tl::make_unexpected(status.error());
+    TraceLines lines(name, events);
+    const Status status =
+        for_each_line(text, [&](std::string_view line, std::size_t number, bool terminated) {
+            return lines.read(line, number, terminated);
+        });
+    if (!status) return tl::make_unexpected(status.error());
     return sorted(std::move(events));
 }
 
 Result<Trace> read_trace(const std::vector<std::string>& paths) {
     std::vector<TraceEvent> events;
     for (const std::string& path : paths) {
-        const Result<std::string> text = read_text_file(path);
-        if (!text) return tl::make_unexpected(text.error());
-        if (Status status = append_events(*text, path, events); !status)
-            return tl::make_unexpected(status.error());
+        TraceLines lines(path, events);
+        const Status status = for_each_line_of_file(
+            path, [](std::uint64_t) {},
+            [&](std::string_view line, std::size_t number, bool terminated) {
+                return lines.read(line, number, terminated);
+            });
+        if (!status) return tl::make_unexpected(status.error());
     }
     return sorted(std::move(events));
 }

@@ -144,7 +144,7 @@ TEST(AbortedRead, a_refused_value_that_was_read) {
     const Verdict verdict = run.judge();
     EXPECT_TRUE(violated(verdict, "aborted-read"));
     EXPECT_EQ(evidence(verdict, "rejected"), 1);
-    std::get<Produce>(run.history.operations[1].what).status = Outcome::Info;
+    run.history.operations[1].as<Produce>()->status = Outcome::Info;
     EXPECT_EQ(run.judge().kind, VerdictKind::Valid);
 }
 
@@ -176,9 +176,9 @@ TEST(AckedBelowMinIsr, only_inside_an_exact_window) {
     run.produce(30, 39, 1, 0);
     run.final({{0, 1}});
     EXPECT_TRUE(violated(run.judge(), "acked-below-min-isr"));
-    std::get<Observe>(run.history.operations[1].what).sampled = true;  // proves nothing about the time after
+    run.history.operations[1].as<Observe>()->sampled = true;  // proves nothing about the time after
     EXPECT_EQ(run.judge().kind, VerdictKind::Valid);
-    std::get<Observe>(run.history.operations[1].what).sampled = false;
+    run.history.operations[1].as<Observe>()->sampled = false;
     run.add<Observe>(35, 35, "observer", view({1, 2}));
     EXPECT_EQ(run.judge().kind, VerdictKind::Valid);
 }
@@ -221,10 +221,10 @@ TEST(PollOrder, going_back_and_skipping) {
     next.from = kUnknownOffset;
     run.final({{0, 1}, {1, 2}, {2, 3}});
     EXPECT_EQ(run.judge().kind, VerdictKind::Valid);
-    auto& changed = std::get<Poll>(run.history.operations[4].what);
+    auto& changed = *run.history.operations[4].as<Poll>();
     changed.records = {{1, 2}, {2, 3}};
     EXPECT_TRUE(violated(run.judge(), "nonmonotonic-poll"));
-    std::get<Poll>(run.history.operations[3].what).records = {{0, 1}};
+    run.history.operations[3].as<Poll>()->records = {{0, 1}};
     changed.records = {{2, 3}};
     EXPECT_TRUE(violated(run.judge(), "poll-skip"));
     OtherOp seek;
@@ -247,9 +247,9 @@ TEST(AppendOrder, an_ack_that_returned_before_a_lower_record_was_sent) {
         HistoryBuilder::at(9);  // closed intervals: equal stamps are concurrent
     EXPECT_EQ(run.judge().kind, VerdictKind::Valid);
     run.history.operations[0].invoked = HistoryBuilder::at(10);
-    std::get<Produce>(run.history.operations[1].what).status = Outcome::Info;  // may land at any later time
+    run.history.operations[1].as<Produce>()->status = Outcome::Info;  // may land at any later time
     EXPECT_EQ(run.judge().kind, VerdictKind::Valid);
-    std::get<Produce>(run.history.operations[1].what).status = Outcome::Ok;
+    run.history.operations[1].as<Produce>()->status = Outcome::Ok;
     run.history.meta.retries = 3;  // the acknowledged attempt may be a later one
     EXPECT_EQ(run.judge().kind, VerdictKind::Valid);
     first.status = Outcome::Info;
@@ -276,7 +276,7 @@ TEST(AppendOrder, stale_reads_are_judged_on_request_only) {
     EXPECT_EQ(run.judge().kind, VerdictKind::Valid);
     run.history.meta.reads = "linearizable";
     EXPECT_TRUE(violated(run.judge(), "stale-read"));
-    std::get<Poll>(run.history.operations[2].what).high_watermark = 2;  // cut short by its size
+    run.history.operations[2].as<Poll>()->high_watermark = 2;  // cut short by its size
     EXPECT_EQ(run.judge().kind, VerdictKind::Valid);
 }
 
@@ -302,7 +302,7 @@ TEST(Stuck, only_after_a_proven_heal) {
     EXPECT_TRUE(violated(run.judge(), "stuck"));
     const Verdict unhealed = check({.history = run.history, .run_reasons = {"not-healed"}});
     EXPECT_EQ(unhealed.kind, VerdictKind::Unknown);
-    std::get<Probe>(run.history.operations.back().what).ok = true;
+    run.history.operations.back().as<Probe>()->ok = true;
     EXPECT_EQ(run.judge().kind, VerdictKind::Valid);
 }
 

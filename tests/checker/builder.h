@@ -59,7 +59,7 @@ public:
         operation.client = history.client_index(client);
         operation.what = std::move(what);
         history.operations.push_back(std::move(operation));
-        return std::get<T>(history.operations.back().what);
+        return *history.operations.back().as<T>();
     }
     static Instant at(std::int64_t ms) { return {ms * 1'000'000}; }
 

@@ -65,7 +65,7 @@ TEST(UncleanAccounting, the_same_loss_is_a_violation_without_permission_or_witho
 
 TEST(UncleanAccounting, a_loss_after_the_last_election_is_never_explained) {
     UncleanRun lossy;
-    std::get<Poll>(lossy.run.history.operations.back().what).records = {{0, make_value(3, 1)}};
+    lossy.run.history.operations.back().as<Poll>()->records = {{0, make_value(3, 1)}};
     const Verdict verdict = lossy.run.judge(lossy.trace.trace);  // now p3-4 of epoch 6 is missing too
     EXPECT_EQ(count(verdict, "lost-committed"), 2);
     EXPECT_TRUE(violated(verdict, "lost-committed"));

@@ -66,7 +66,7 @@ TEST(HistoryReader, milliseconds_or_nanoseconds) {
     const Result<History> golden = parse_history(kNeutral + line, "h");
     ASSERT_TRUE(golden.has_value());
     EXPECT_EQ(golden->operations[0].invoked.ns, 3'000'000);
-    EXPECT_EQ(std::get<Produce>(golden->operations[0].what).offset, kUnknownOffset);
+    EXPECT_EQ(golden->operations[0].as<Produce>()->offset, kUnknownOffset);
     const Result<History> ours = parse_history(kMeta + line, "h");
     ASSERT_TRUE(ours.has_value());
     EXPECT_EQ(ours->operations[0].completed.ns, 5);
@@ -77,7 +77,7 @@ TEST(HistoryReader, a_fail_with_an_indeterminate_code_is_info_with_a_warning) {
     const auto status = [](const std::string& meta, const std::string& fields) {
         const Result<History> history =
             parse_history(meta + R"({"t":5,"op":"produce","value":7,"status":"fail",)" + fields + "}", "h");
-        const Outcome outcome = std::get<Produce>(history->operations[0].what).status;
+        const Outcome outcome = history->operations[0].as<Produce>()->status;
         EXPECT_EQ(history->warnings.size(), outcome == Outcome::Info ? 1U : 0U);
         return outcome;
     };
@@ -121,12 +121,12 @@ TEST(HistoryReader, every_operation_survives_writing_and_reading) {
     }
     EXPECT_EQ(written, again);
     ASSERT_EQ(second->operations.size(), 7U);
-    const auto& poll = std::get<Poll>(second->operations[1].what);
+    const auto& poll = *second->operations[1].as<Poll>();
     EXPECT_TRUE(poll.final && poll.complete && poll.from_follower);
     EXPECT_EQ(poll.records.size(), 2U);
-    const auto& fault = std::get<FaultOp>(second->operations[4].what);
+    const auto& fault = *second->operations[4].as<FaultOp>();
     EXPECT_EQ(fault.paths.size(), 2U);
-    const PositionChange change = position_change(std::get<OtherOp>(second->operations[6].what));
+    const PositionChange change = position_change(*second->operations[6].as<OtherOp>());
     EXPECT_EQ(change.partitions, std::vector<std::int32_t>{0});
     EXPECT_EQ(change.position, 12);
 }
