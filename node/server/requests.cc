@@ -12,6 +12,23 @@ constexpr std::ptrdiff_t kMostEarlyRequests = 64;
 /// Older ones carry another record format.
 constexpr std::int16_t kFirstProduce = 3;
 
+/// Asking for all topics, librdkafka writes the null list of a flexible version as four zero bytes, where one
+/// is meant. Kafka reads on behind the first and does not look at what is left over at the end. The request
+/// that is meant, or nothing if this is not that request.
+std::optional<Bytes> without_librdkafkas_zeros(const wire::RequestFrame& frame) {
+    constexpr std::int16_t kFlexible = wire::MetadataRequest::kFlexibleSince;
+    constexpr std::int16_t kOneFlagLess = 11;
+    const std::int16_t version = frame.header.api_version;
+    if (frame.header.api_key != wire::ApiKey::Metadata || version < kFlexible) return std::nullopt;
+    // The list, two or three flags, no tagged fields.
+    const std::size_t meant = version < kOneFlagLess ? 5 : 4;
+    const BytesView body = frame.body;
+    if (body.size() != meant + 3 ||
+        std::any_of(body.begin(), body.begin() + 4, [](auto b) { return b != 0; }))
+        return std::nullopt;
+    return Bytes(body.begin() + 3, body.end());
+}
+
 }  // namespace
 
 Partition* BrokerState::partition(const TopicPartition& name) {
@@ -67,7 +84,9 @@ void BrokerState::handle_frame(ConnId conn, const Bytes& payload) {
 bool BrokerState::dispatch(ConnId conn, const wire::RequestFrame& frame) {
     // Decodes the body, then hands it on; a body that cannot be decoded closes the connection.
     const auto serve = [&]<class Request>(std::type_identity<Request>) {
-        auto request = wire::decode<Request>(frame.body, frame.header.api_version);
+        const std::optional<Bytes> meant = without_librdkafkas_zeros(frame);
+        auto request =
+            wire::decode<Request>(meant ? BytesView(*meant) : frame.body, frame.header.api_version);
         if (!request)
             inbound.close(conn, request.error().message);
         else
