@@ -145,7 +145,7 @@ private:
             const std::string acks = append->acks == -1 ? "all" : std::to_string(append->acks);
             add(append->invoked,
                 fmt::format("{} sent {} with acks={}{}", client, value_text(*value_), acks, broker), kSent);
-            const auto& produce = std::get<Produce>(context_.operation(append->op).what);
+            const auto& produce = *context_.operation(append->op).as<Produce>();
             const TraceEvent* line =
                 trace_.ack_line(offset_, append->broker, append->invoked, append->completed);
             if (line != nullptr) {
@@ -159,7 +159,7 @@ private:
         }
     }
     static std::string told_text(const std::string& client, const Produce& produce) {
-        const std::string error = produce.error.empty() ? "" : " (" + produce.error + ")";
+        const std::string error = produce.error.empty() ? "" : fmt::format(" ({})", produce.error.view());
         switch (produce.status) {
             case Outcome::Ok:
                 return fmt::format(

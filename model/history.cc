@@ -173,6 +173,7 @@ std::string format_meta(const HistoryMeta& meta) {
     members.number("min_isr", meta.min_isr);
     members.text("acks", meta.acks);
     members.flag("unclean", meta.unclean);
+    members.flag_if("elr", meta.elr);
     members.flag("idempotence", meta.idempotence);
     members.number("retries", meta.retries);
     members.number("max_in_flight", meta.max_in_flight);

@@ -38,6 +38,8 @@ struct HistoryMeta {
     std::int32_t min_isr = 1;
     std::string acks = "all";  // "all", "1", "0", "mixed"
     bool unclean = false;
+    /// Eligible leader replicas (KIP-966) are in use.
+    bool elr = false;
     bool idempotence = false;
     std::int32_t retries = 0;
     std::int32_t max_in_flight = 1;

@@ -197,6 +197,8 @@ void HistoryReader::read_meta(Element value) {
             meta.acks = loose_text(key, field);
         else if (key == "unclean")
             meta.unclean = json::to_bool(key, field);
+        else if (key == "elr")
+            meta.elr = json::to_bool(key, field);
         else if (key == "idempotence")
             meta.idempotence = json::to_bool(key, field);
         else if (key == "retries")

@@ -244,7 +244,7 @@ private:
                     operation.client,
                     clamp32(produce->value >> 40),
                     clamp32(produce->value & ((Value{1} << 40) - 1)),
-                    error_number(produce->error)};
+                    error_number(std::string(produce->error.view()))};
         }
         const auto& poll = std::get<Poll>(operation.what);
         const std::int32_t what = static_cast<std::int32_t>(poll.status) + 4 + (poll.final ? 32 : 0);
@@ -257,7 +257,7 @@ private:
                 operation.client,
                 0,
                 clamp32(static_cast<std::int64_t>(poll.records.size())),
-                error_number(poll.error)};
+                error_number(std::string(poll.error.view()))};
     }
 
     [[nodiscard]] std::int16_t acks_of_run() const {

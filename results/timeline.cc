@@ -118,13 +118,13 @@ private:
     void add_observations() {
         std::vector<const Operation*> seen;
         for (const Operation& operation : history_.operations) {
-            const auto* view = std::get_if<Observe>(&operation.what);
+            const auto* view = operation.as<Observe>();
             if (view != nullptr && view->leader && view->isr) seen.push_back(&operation);
         }
         std::stable_sort(seen.begin(), seen.end(),
                          [](const auto* a, const auto* b) { return a->completed < b->completed; });
         for (const Operation* operation : seen) {
-            const auto& view = std::get<Observe>(operation->what);
+            const auto& view = *operation->as<Observe>();
             std::vector<LeaderChange>& changes = partitions_[view.partition].changes;
             const LeaderEpoch epoch = view.epoch.value_or(kNoEpoch);
             // A broker that learns late shows the past.

@@ -48,7 +48,7 @@ void BrokerState::drop_partition(const TopicPartition& name) {
         });
     }
     partitions.erase(name);
-    loaded_checkpoint.erase(name);
+    checkpoints.forget(name);
     outbox.info(fmt::format("{}: its topic was deleted", name.to_string()));
     remove_directory(name.to_string());
 }
@@ -74,7 +74,7 @@ void BrokerState::remove_strays() {
         const auto id = parse_partition_metadata(as_text(**text), kPartitionMetadataFile);
         if (!id || image.topic(*id) != nullptr) continue;
         outbox.info(fmt::format("{}: topic {} was deleted meanwhile", directory, id->to_string()));
-        loaded_checkpoint.erase(*name);
+        checkpoints.forget(*name);
         remove_directory(directory);
     }
 }
