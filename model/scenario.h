@@ -47,6 +47,24 @@ struct WorkloadSpec {
     Duration request_timeout = milliseconds(3000);
 };
 
+/// A random mix of faults: drawn from the run's seed, played like written ones.
+struct MixSpec {
+    std::string id;
+    /// From the start of the load, and how long it goes on.
+    Duration at{0};
+    Duration lasts = seconds(30);
+    /// Between two strikes, on average.
+    Duration every = seconds(2);
+    /// How long each fault lasts: uniform between the two.
+    Duration shortest = milliseconds(500);
+    Duration longest = seconds(3);
+    /// Most nodes affected at any moment; a node counts until `settle` after its fault is over.
+    std::int32_t most = 1;
+    Duration settle = seconds(2);
+    /// Fault kind -> how often, relative to the others.
+    std::map<std::string, std::int32_t> weights;
+};
+
 struct HealSpec {
     /// Restart what ended: all, or nothing.
     bool restart_all = true;
@@ -78,6 +96,7 @@ struct Scenario {
     TopicSpec topic;
     std::vector<WorkloadSpec> workloads;
     std::vector<FaultSpec> faults;
+    std::vector<MixSpec> mixes;
     /// Workload time after the last fault completed and before heal.
     Duration linger = seconds(1);
     HealSpec heal;

@@ -30,14 +30,37 @@ Json fault_json(const FaultSpec& spec) {
     if (spec.target) json["target"] = spec.target->to_string();
     if (!spec.release_of.empty()) json["target"] = spec.release_of;
     if (spec.path) json["path"] = spec.path->to_string();
+    if (spec.between) json["between"] = {spec.between->first.to_string(), spec.between->second.to_string()};
+    if (spec.way != Way::Both) json["way"] = way_name(spec.way);
+    if (is_partition(spec.kind) || spec.kind == FaultKind::Flaky) json["by"] = fault_kind_name(spec.by);
+    if (acts_on_path(spec.kind) && (is_partition(spec.kind) || !spec.planes.all()))
+        json["plane"] = spec.planes.to_string();
     if (!spec.api.empty()) json["api"] = spec.api;
     if (spec.part != FramePart::Both) json["part"] = spec.part == FramePart::Request ? "request" : "response";
     if (spec.delay.count() > 0) json["delay"] = format_duration(spec.delay);
     if (spec.jitter.count() > 0) json["jitter"] = format_duration(spec.jitter);
+    if (spec.rate > 0) json["rate"] = format_byte_rate(spec.rate);
+    if (spec.discard_if_closed) json["if_closed"] = "discard";
+    if (spec.kind == FaultKind::Flaky) json["step"] = format_duration(spec.step);
+    if (spec.kill_after) json["kill_after"] = format_duration(*spec.kill_after);
+    if (spec.kind == FaultKind::Elect) json["election"] = spec.unclean ? "unclean" : "preferred";
+    if (spec.optional) json["optional"] = true;
     if (spec.lasts) json["for"] = format_duration(*spec.lasts);
     if (spec.until) json["until"] = spec.until->text();
     json["deadline"] = format_duration(spec.deadline);
     return json;
+}
+
+Json mix_json(const MixSpec& mix) {
+    return Json{{"id", mix.id},
+                {"at", format_duration(mix.at)},
+                {"for", format_duration(mix.lasts)},
+                {"every", format_duration(mix.every)},
+                {"shortest", format_duration(mix.shortest)},
+                {"longest", format_duration(mix.longest)},
+                {"most", mix.most},
+                {"settle", format_duration(mix.settle)},
+                {"weights", mix.weights}};
 }
 
 }  // namespace
@@ -56,6 +79,8 @@ std::string scenario_to_json(const Scenario& scenario) {
     for (const WorkloadSpec& spec : scenario.workloads) json["workload"].push_back(workload_json(spec));
     json["fault"] = Json::array();
     for (const FaultSpec& spec : scenario.faults) json["fault"].push_back(fault_json(spec));
+    if (!scenario.mixes.empty()) json["mix"] = Json::array();
+    for (const MixSpec& mix : scenario.mixes) json["mix"].push_back(mix_json(mix));
     json["heal"] = Json{{"restart", scenario.heal.restart_all ? "all" : "none"},
                         {"progress_within", format_duration(scenario.heal.progress_within)}};
     json["expect"] = Json{{"sometimes", scenario.expect.sometimes}, {"never", scenario.expect.never}};

@@ -13,7 +13,9 @@
 
 #include "base/assert.h"
 #include "model/scenario.h"
+#include "model/scenario_faults.h"
 #include "model/scenario_validate.h"
+#include "model/toml_section.h"
 
 namespace highwater {
 namespace {
@@ -170,6 +172,7 @@ Status apply_setting(toml::table& root, const Setting& setting) {
     const std::string& key = setting.key;
     const auto rest = [&](std::string_view prefix) { return key.substr(prefix.size()); };
     if (key.starts_with("workload.")) return apply_to_array(root, "workload", "", rest("workload."), setting);
+    if (key.starts_with("mix.")) return apply_to_array(root, "mix", "", rest("mix."), setting);
     if (key.starts_with("fault.")) {
         const std::string tail = rest("fault.");
         const std::size_t dot = tail.rfind('.');
@@ -199,96 +202,6 @@ Status apply_setting(toml::table& root, const Setting& setting) {
 // -- reading
 // --------------------------------------------------------------------------------------------------------
 
-/// Takes the keys of one table; what nobody took is unknown. The first error stays.
-class Section {
-public:
-    Section(std::string file, std::string name, const toml::table& table)
-        : file_(std::move(file)), name_(std::move(name)), table_(table) {}
-
-    template <class T>
-    void take(std::string_view key, T& into) {
-        const toml::node* node = find(key);
-        if (node == nullptr) return;
-        const auto value = node->value<T>();
-        if (!value) {
-            fail(key, "has the wrong type");
-        } else {
-            into = *value;
-        }
-    }
-    void take_int(std::string_view key, std::int32_t& into, std::int32_t low, std::int32_t high) {
-        const toml::node* node = find(key);
-        if (node == nullptr) return;
-        const auto value = node->value_exact<std::int64_t>();
-        if (!value) return fail(key, "is no whole number");
-        if (*value < low || *value > high)
-            return fail(key, fmt::format("is {}, not in {}..{}", *value, low, high));
-        into = static_cast<std::int32_t>(*value);
-    }
-    /// A string turned into something by a parser that may refuse it.
-    template <class Parser, class Into>
-    void take_parsed(std::string_view key, Parser parse, Into& into) {
-        const toml::node* node = find(key);
-        if (node == nullptr) return;
-        const auto text = node->value_exact<std::string>();
-        if (!text) return fail(key, "is no string");
-        auto parsed = parse(*text);
-        if (!parsed) return fail(key, parsed.error().message);
-        into = std::move(*parsed);
-    }
-    void take_strings(std::string_view key, std::vector<std::string>& into) {
-        const toml::node* node = find(key);
-        if (node == nullptr) return;
-        const toml::array* array = node->as_array();
-        if (array == nullptr) return fail(key, "is no array of strings");
-        into.clear();
-        for (const toml::node& item : *array) {
-            const auto text = item.value_exact<std::string>();
-            if (!text) return fail(key, "is no array of strings");
-            into.push_back(*text);
-        }
-    }
-    /// Any scalar as the text that a .properties file would have.
-    std::optional<std::string> take_text(std::string_view key) {
-        const toml::node* node = find(key);
-        if (node == nullptr) return std::nullopt;
-        if (const auto text = node->value_exact<std::string>()) return text;
-        if (const auto flag = node->value_exact<bool>()) return *flag ? "true" : "false";
-        if (const auto number = node->value_exact<std::int64_t>()) return std::to_string(*number);
-        fail(key, "is no string, number or boolean");
-        return std::nullopt;
-    }
-    const toml::node* find(std::string_view key) {
-        taken_.insert(std::string(key));
-        return table_.get(key);
-    }
-    bool has(std::string_view key) const { return table_.get(key) != nullptr; }
-
-    void fail(std::string_view key, const std::string& what) {
-        if (!error_.empty()) return;
-        const toml::node* node = table_.get(key);
-        const auto line = node != nullptr && node->source().begin.line > 0 ? node->source().begin.line
-                                                                           : table_.source().begin.line;
-        error_ = fmt::format("{}{}: {}{}{} {}", file_, line > 0 ? fmt::format(":{}", line) : "", name_,
-                             name_.empty() ? "" : ".", key, what);
-    }
-    /// Reports an unknown key, if any, then the first error.
-    Status finish() {
-        for (const auto& [key, node] : table_) {
-            if (!taken_.contains(std::string(key.str()))) fail(key.str(), "is not a known key");
-        }
-        if (!error_.empty()) return failure(error_);
-        return {};
-    }
-
-private:
-    std::string file_;
-    std::string name_;
-    const toml::table& table_;
-    std::set<std::string> taken_;
-    std::string error_;
-};
-
 Result<std::int16_t> parse_acks(const std::string& text) {
     if (text == "all" || text == "-1") return std::int16_t{-1};
     if (text == "1") return std::int16_t{1};
@@ -316,12 +229,17 @@ public:
         Section top(file_, "", root_);
         top.take("name", scenario_.name);
         top.take("title", scenario_.title);
-        top.take_parsed("linger", [](const std::string& t) { return parse_duration(t); }, scenario_.linger);
+        top.take_duration("linger", scenario_.linger);
         if (scenario_.name.empty()) top.fail("name", "is missing");
         read_table(top, "cluster", [this](Section& s) { cluster(s); });
         read_table(top, "topic", [this](Section& s) { topic(s); });
         read_array(top, "workload", [this](Section& s, std::size_t) { workload(s); });
         read_array(top, "fault", [this](Section& s, std::size_t index) { fault(s, index); });
+        read_array(top, "mix",
+                   [this](Section& s, std::size_t index) { scenario_.mixes.push_back(read_mix(s, index)); });
+        // Of a written schedule: what made it, and what became of it. Neither is asked for again.
+        top.find("seed");
+        top.find("played");
         read_table(top, "heal", [this](Section& s) { heal(s); });
         read_table(top, "expect", [this](Section& s) { expect(s); });
         read_table(top, "compare", [this](Section& s) { compare(s); });
@@ -447,69 +365,13 @@ private:
         section.take_int("consumers", spec.consumers, 0, 100);
         spec.rate = 100;
         section.take_parsed("rate", parse_rate, spec.rate);
-        section.take_parsed(
-            "request_timeout", [](const std::string& t) { return parse_duration(t); }, spec.request_timeout);
+        section.take_duration("request_timeout", spec.request_timeout);
         scenario_.workloads.push_back(spec);
     }
 
     void fault(Section& section, std::size_t index) {
-        const auto duration = [](const std::string& text) { return parse_duration(text); };
-        FaultSpec spec;
-        spec.id = fmt::format("fault-{}", index);
-        section.take("id", spec.id);
-        section.take_parsed("at", duration, spec.at);
-        take_after(section, spec);
-        if (!section.has("kind")) section.fail("kind", "is missing");
-        section.take_parsed("kind", [](const std::string& t) { return parse_fault_kind(t); }, spec.kind);
-        section.take_parsed("path", [](const std::string& t) { return parse_path(t); }, spec.path);
-        if (spec.kind == FaultKind::Release) {
-            section.take("target", spec.release_of);
-            if (spec.release_of.empty()) section.fail("target", "is missing: the id of the fault to release");
-        } else {
-            section.take_parsed("target", [](const std::string& t) { return parse_role(t); }, spec.target);
-            if (acts_on_path(spec.kind) && !spec.path)
-                section.fail("path", "is missing: \"leader->follower:any\"");
-            if (acts_on_path(spec.kind) && spec.target)
-                section.fail("target", "is for processes; this kind has a path");
-            if (!acts_on_path(spec.kind) && !spec.target) section.fail("target", "is missing");
-            if (!acts_on_path(spec.kind) && spec.path)
-                section.fail("path", "is for delay, hold, cut and refuse");
-        }
-        section.take("api", spec.api);
-        std::string part = "both";
-        section.take("part", part);
-        if (part == "request")
-            spec.part = FramePart::Request;
-        else if (part == "response")
-            spec.part = FramePart::Response;
-        else if (part != "both")
-            section.fail("part", fmt::format("is '{}', not request, response or both", part));
-        if (spec.kind == FaultKind::Refuse && section.has("api"))
-            section.fail("api", "narrows nothing: refuse is about connections");
-        if (spec.kind == FaultKind::Refuse && section.has("part"))
-            section.fail("part", "narrows nothing: refuse is about connections");
-        section.take_parsed("delay", duration, spec.delay);
-        section.take_parsed("jitter", duration, spec.jitter);
-        if (spec.kind == FaultKind::Delay && spec.delay.count() == 0) section.fail("delay", "is missing");
-        section.take_parsed("for", duration, spec.lasts);
-        section.take_parsed("until", [](const std::string& t) { return Condition::parse(t); }, spec.until);
-        section.take_parsed("deadline", duration, spec.deadline);
-        scenario_.faults.push_back(std::move(spec));
-    }
-    /// after = "lag" or "lag + 1s"
-    static void take_after(Section& section, FaultSpec& spec) {
-        std::string text;
-        section.take("after", text);
-        if (text.empty()) return;
-        if (section.has("at")) return section.fail("after", "and at are both given");
-        const std::size_t plus = text.find('+');
-        spec.after =
-            text.substr(0, text.find_last_not_of(" ", plus == std::string::npos ? plus : plus - 1) + 1);
-        if (plus == std::string::npos) return;
-        const std::size_t begin = text.find_first_not_of(' ', plus + 1);
-        auto delay = parse_duration(begin == std::string::npos ? "" : std::string_view(text).substr(begin));
-        if (!delay) return section.fail("after", delay.error().message);
-        spec.after_delay = *delay;
+        std::vector<FaultSpec> specs = read_fault(section, index);
+        std::move(specs.begin(), specs.end(), std::back_inserter(scenario_.faults));
     }
 
     void heal(Section& section) {
@@ -518,9 +380,7 @@ private:
         if (restart != "all" && restart != "none")
             section.fail("restart", fmt::format("is '{}', not all or none", restart));
         scenario_.heal.restart_all = restart == "all";
-        section.take_parsed(
-            "progress_within", [](const std::string& t) { return parse_duration(t); },
-            scenario_.heal.progress_within);
+        section.take_duration("progress_within", scenario_.heal.progress_within);
     }
     void expect(Section& section) {
         section.take_strings("sometimes", scenario_.expect.sometimes);
@@ -562,6 +422,21 @@ Result<Scenario> parse_scenario(std::string_view text, const std::string& file_n
             return tl::make_unexpected(applied.error());
     }
     return Loader(file_name, *document).load();
+}
+
+Result<std::vector<FaultSpec>> parse_faults(std::string_view text, const std::string& file_name) {
+    const auto document = parse_document(text, file_name);
+    if (!document) return tl::make_unexpected(document.error());
+    std::vector<FaultSpec> faults;
+    const toml::array* array = document->get_as<toml::array>("fault");
+    HW_ASSERT(array != nullptr, "{} has no [[fault]]", file_name);
+    for (const toml::node& item : *array) {
+        Section section(file_name, "fault", *item.as_table());
+        std::vector<FaultSpec> read = read_fault(section, faults.size() + 1);
+        if (const Status end = section.finish(); !end) return tl::make_unexpected(end.error());
+        std::move(read.begin(), read.end(), std::back_inserter(faults));
+    }
+    return faults;
 }
 
 Result<Scenario> load_scenario(const std::string& path, const std::vector<Setting>& settings) {

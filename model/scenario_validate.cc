@@ -42,8 +42,16 @@ private:
                                    key == "topic.assignment" ? "" : " and controller 100"));
     }
     Status check_role(const FaultSpec& fault, const Role& role, const std::set<std::string>& earlier) const {
-        const std::string key =
-            fmt::format("fault '{}': {}", fault.id, acts_on_path(fault.kind) ? "path" : "target");
+        if (role.kind == Role::Kind::Several) {
+            for (const Role& member : role.members) {
+                if (const Status good = check_role(fault, member, earlier); !good) return good;
+            }
+            return {};
+        }
+        const std::string key = fmt::format("fault '{}': {}", fault.id,
+                                            fault.between ? "between"
+                                            : fault.path  ? "path"
+                                                          : "target");
         if (role.kind == Role::Kind::Id) return check_broker(key, role.id);
         if (role.kind == Role::Kind::TargetOf && !earlier.contains(role.fault_id)) {
             return failure(
@@ -69,7 +77,13 @@ private:
         }
         std::vector<Role> roles;
         if (fault.target) roles.push_back(*fault.target);
+        if (fault.between) roles.insert(roles.end(), {fault.between->first, fault.between->second});
         if (fault.path) roles.insert(roles.end(), {fault.path->source, fault.path->destination});
+        if (fault.lasts && (fault.kind == FaultKind::Resume || fault.kind == FaultKind::Restart ||
+                            fault.kind == FaultKind::Elect || fault.kind == FaultKind::Release)) {
+            return failure(fmt::format("{}: fault '{}': for would have nothing to undo: {}", file_, fault.id,
+                                       fault_kind_name(fault.kind)));
+        }
         for (const Role& role : roles) {
             if (const Status good = check_role(fault, role, earlier); !good) return good;
         }

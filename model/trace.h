@@ -89,6 +89,7 @@ struct Trace {
 };
 
 std::string_view trace_kind_name(TraceKind kind);
+std::optional<TraceKind> parse_trace_kind(std::string_view name);
 /// Merges files, each one node's. A last line cut short (SIGKILL) is tolerated; anything else malformed is an
 /// error naming file and line.
 Result<Trace> read_trace(const std::vector<std::string>& paths);

@@ -21,13 +21,6 @@ constexpr std::array<std::string_view, 21> kKindNames{
     "isr-committed", "truncate",   "following", "ack",           "serve",     "offline", "checkpoint",
     "register",      "fence",      "unfence",   "shutting-down", "partition", "bug",     "invariant"};
 
-std::optional<TraceKind> kind_of(std::string_view name) {
-    for (std::size_t i = 0; i < kKindNames.size(); ++i) {
-        if (kKindNames[i] == name) return static_cast<TraceKind>(i);
-    }
-    return std::nullopt;
-}
-
 void read_partition_name(std::string_view name, TraceEvent& event) {
     const std::size_t dash = name.rfind('-');
     std::int32_t partition = -1;
@@ -141,7 +134,7 @@ Result<TraceEvent> read_event(Element root) {
         if (object["e"].get(kind) != simdjson::SUCCESS) return failure("no field \"e\"");
         TraceEvent event;
         const std::string_view name = json::to_text("e", kind);
-        const std::optional<TraceKind> known = kind_of(name);
+        const std::optional<TraceKind> known = parse_trace_kind(name);
         if (!known) return failure(fmt::format("unknown kind \"{}\"", name));
         event.kind = *known;
         bool timed = false;
@@ -192,6 +185,13 @@ Trace sorted(std::vector<TraceEvent> events) {
 }
 
 }  // namespace
+
+std::optional<TraceKind> parse_trace_kind(std::string_view name) {
+    for (std::size_t i = 0; i < kKindNames.size(); ++i) {
+        if (kKindNames[i] == name) return static_cast<TraceKind>(i);
+    }
+    return std::nullopt;
+}
 
 std::string_view trace_kind_name(TraceKind kind) { return kKindNames[static_cast<std::size_t>(kind)]; }
 
