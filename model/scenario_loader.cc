@@ -238,8 +238,7 @@ public:
         read_array(top, "mix",
                    [this](Section& s, std::size_t index) { scenario_.mixes.push_back(read_mix(s, index)); });
         // Of a written schedule: what made it, and what became of it. Neither is asked for again.
-        top.find("seed");
-        top.find("played");
+        for (const char* key : {"scenario", "seed", "faults"}) top.find(key);
         read_table(top, "heal", [this](Section& s) { heal(s); });
         read_table(top, "expect", [this](Section& s) { expect(s); });
         read_table(top, "compare", [this](Section& s) { compare(s); });

@@ -13,6 +13,7 @@
 #include "model/condition.h"
 #include "model/fault.h"
 #include "model/scenario.h"
+#include "nemesis/fault_actions.h"
 #include "nemesis/fault_target.h"
 
 namespace highwater::nemesis {
@@ -30,8 +31,8 @@ struct ExecutorHooks {
     std::function<void(Instant until)> wait;
     /// True when the user interrupted the run.
     std::function<bool()> interrupted;
-    /// Process ids of clients, as ends of paths.
-    std::vector<BrokerId> clients;
+    /// Every process of the cluster and its clients.
+    Members members;
 };
 
 class Executor {
@@ -56,28 +57,26 @@ private:
         std::optional<Instant> undo_at;
         /// `until` held at some moment while the fault was in force.
         bool until_met = false;
-        std::vector<std::string> rules;
+        InForce force;
         std::size_t record = 0;
     };
 
     [[nodiscard]] std::optional<Instant> due_time(const FaultSpec& fault, Instant started) const;
     void advance(const FaultSpec& fault, Progress& progress, Instant started);
     void strike(const FaultSpec& fault, Progress& progress);
-    void strike_processes(const FaultSpec& fault, FaultRecord& record);
-    void strike_paths(const FaultSpec& fault, Progress& progress, FaultRecord& record);
+    void look(const FaultSpec& fault, Progress& progress);
     void release(const FaultSpec& fault, FaultRecord& record);
     void undo(const FaultSpec& fault, Progress& progress);
     void complete(Progress& progress);
-    void fail(Progress& progress, const std::string& reason, const std::string& detail);
-    [[nodiscard]] FaultEffect act(FaultKind kind, BrokerId id);
-    [[nodiscard]] std::vector<BrokerId> resolve(const Role& role);
+    /// An optional fault is over with that, any other one ends the schedule.
+    void fail(const FaultSpec& fault, Progress& progress, const std::string& reason,
+              const std::string& detail);
     [[nodiscard]] Instant next_moment(Instant started) const;
 
     const Scenario& scenario_;
-    FaultTarget& target_;
     const ClusterFacts& facts_;
-    Rng rng_;
     ExecutorHooks hooks_;
+    FaultActions actions_;
     std::map<std::string, Progress> progress_;
     std::vector<FaultRecord> records_;
     std::vector<Doubt> doubts_;

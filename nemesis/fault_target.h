@@ -2,6 +2,7 @@
 // took effect.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "base/ids.h"
@@ -17,11 +18,13 @@ struct PathRule {
     std::string id;
     BrokerId source = kNoBroker;
     BrokerId destination = kNoBroker;
-    /// Delay, Hold, Cut or Refuse.
+    /// Delay, Throttle, Hold, Cut or Refuse.
     FaultKind kind = FaultKind::Delay;
     /// Delay only: each frame is delayed by a value in [delay - jitter, delay + jitter]; order is kept.
     Duration delay{0};
     Duration jitter{0};
+    /// Throttle only: bytes a second, over all connections that carry bytes of the path; above 0.
+    std::int64_t rate = 0;
     /// "Fetch": only frames of this API; "" for all. Not with Refuse.
     std::string api;
     FramePart part = FramePart::Both;
@@ -38,6 +41,8 @@ struct FaultEffect {
     bool ok = false;
     /// Why it failed, or what to know about the success; may be empty.
     std::string detail;
+    /// What shows the effect.
+    std::string proof{};
 };
 
 class FaultTarget {
@@ -49,7 +54,14 @@ public:
     virtual FaultEffect resume(BrokerId id) = 0;
     virtual FaultEffect terminate(BrokerId id) = 0;
     virtual FaultEffect kill(BrokerId id) = 0;
+    /// Waits for an end that a fault has asked for, by SIGKILL if it does not come. What waits for the old
+    /// session of a broker is its registration, not this call.
     virtual FaultEffect restart(BrokerId id) = 0;
+    /// Its data are gone; kills it first if it runs. It stays down until restart.
+    virtual FaultEffect wipe(BrokerId id) = 0;
+    /// Asks the controller for an election of the topic's partitions, unclean or of the preferred replicas.
+    virtual FaultEffect elect(bool unclean) = 0;
+    [[nodiscard]] virtual bool running(BrokerId id) const = 0;
     virtual FaultEffect add_rule(const PathRule& rule) = 0;
     virtual FaultEffect remove_rule(const std::string& id) = 0;
 };

@@ -39,15 +39,36 @@ Duration LatenessMeter::quantile(double q) const {
 
 Lateness LatenessMeter::summary() const { return {count_, quantile(0.5), quantile(0.99), max_}; }
 
-void PathMeter::frame_passed(std::int16_t api_key, Instant now) {
-    ++stats.frames;
-    ++frames_by_api[api_key];
-    if (recent.size() == kRecent) recent.pop_front();
+namespace {
+
+void keep(std::deque<Instant>& recent, Instant now) {
+    if (recent.size() == PathMeter::kRecent) recent.pop_front();
     recent.push_back(now);
 }
 
-std::uint64_t PathMeter::frames_since(Instant since) const {
+std::uint64_t count_since(const std::deque<Instant>& recent, Instant since) {
     return static_cast<std::uint64_t>(recent.end() - std::lower_bound(recent.begin(), recent.end(), since));
+}
+
+}  // namespace
+
+void PathMeter::frame_passed(std::int16_t api_key, FramePart part, Instant now) {
+    ++stats.frames;
+    ++frames_by_api[api_key];
+    keep(recent, now);
+    keep(recent_by_kind[{api_key, part}], now);
+}
+
+std::uint64_t PathMeter::frames_since(Instant since) const { return count_since(recent, since); }
+
+std::uint64_t PathMeter::frames_since(std::int16_t api_key, FramePart part, Instant since) const {
+    std::uint64_t count = 0;
+    for (const FramePart one : {FramePart::Request, FramePart::Response}) {
+        const auto found = recent_by_kind.find({api_key, one});
+        if ((part == one || part == FramePart::Both) && found != recent_by_kind.end())
+            count += count_since(found->second, since);
+    }
+    return count;
 }
 
 }  // namespace highwater::nemesis

@@ -37,8 +37,13 @@ struct PathMeter {
     std::map<std::int16_t, std::uint64_t> frames_by_api;
     std::deque<Instant> recent;
 
-    void frame_passed(std::int16_t api_key, Instant now);
+    using Kind = std::pair<std::int16_t, FramePart>;
+    std::map<Kind, std::deque<Instant>> recent_by_kind;
+
+    void frame_passed(std::int16_t api_key, FramePart part, Instant now);
     [[nodiscard]] std::uint64_t frames_since(Instant since) const;
+    /// Of one API; Both counts either part.
+    [[nodiscard]] std::uint64_t frames_since(std::int16_t api_key, FramePart part, Instant since) const;
 };
 
 /// One kind of connection, conn(S,D).

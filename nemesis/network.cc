@@ -15,6 +15,7 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <future>
+#include <map>
 #include <set>
 #include <thread>
 #include <type_traits>
@@ -102,44 +103,91 @@ public:
         return result.get();
     }
 
-    FaultEffect effect_of(const std::function<Status()>& change) {
+    /// `change` returns what shows its effect.
+    FaultEffect effect_of(const std::function<Result<std::string>()>& change) {
         FaultEffect effect;
         effect.requested = monotonic_now();
         on_thread([&] {
-            const Status changed = change();
+            auto changed = change();
             effect.ok = changed.has_value();
+            if (changed) effect.proof = std::move(*changed);
             if (!changed) effect.detail = changed.error().message;
             effect.effective = monotonic_now();
         });
         return effect;
     }
 
-    Status add_rule(const PathRule& rule) {
-        if (const Status added = context_.rules.add(rule, members_); !added) return added;
-        return rules_changed();
+    Result<std::string> add_rule(const PathRule& rule) {
+        if (const Status added = context_.rules.add(rule, members_); !added)
+            return tl::make_unexpected(added.error());
+        // Before connections are cut: those count.
+        before_[rule.id] = {monotonic_now(), context_.meter.paths[{rule.source, rule.destination}].stats};
+        if (const Status changed = rules_changed(); !changed) return tl::make_unexpected(changed.error());
+        return "in force in the relays";
     }
 
-    Status remove_rule(const std::string& id) {
+    Result<std::string> remove_rule(const std::string& id) {
+        std::string proof;
         for (const PathRule& rule : context_.rules.rules()) {
-            if (rule.id == id && rule.discard_if_closed) {
-                for (const auto& relay : copy_of_relays()) relay->discard_held_by(rule);
-            }
+            if (rule.id != id) continue;
+            // First what waits, then what becomes of it.
+            proof = did(rule);
+            if (!rule.discard_if_closed) continue;
+            for (const auto& relay : copy_of_relays()) relay->discard_held_by(rule);
         }
         if (const auto removed = context_.rules.remove(id); !removed)
             return tl::make_unexpected(removed.error());
-        return rules_changed();
+        before_.erase(id);
+        if (const Status changed = rules_changed(); !changed) return tl::make_unexpected(changed.error());
+        return proof;
     }
 
-    Status heal() {
-        Status worst;
+    /// What a rule in force has done so far.
+    std::string did(const PathRule& rule) {
+        const Before& before = before_[rule.id];
+        const PathStats now = context_.meter.paths[{rule.source, rule.destination}].stats;
+        const double lasted = to_seconds(monotonic_now() - before.at);
+        if (rule.kind == FaultKind::Hold) {
+            Waiting waiting;
+            for (const auto& relay : relays_) {
+                const Waiting more = relay->waiting_for(rule);
+                waiting.frames += more.frames;
+                waiting.of_closed += more.of_closed;
+            }
+            std::string text = fmt::format("{} frames waited", waiting.frames);
+            if (waiting.of_closed > 0) {
+                text += fmt::format(", {} of closed senders {}", waiting.of_closed,
+                                    rule.discard_if_closed ? "discarded" : "delivered late");
+            }
+            return text;
+        }
+        if (rule.kind == FaultKind::Cut)
+            return fmt::format("{} connections reset", now.connections_cut - before.stats.connections_cut);
+        if (rule.kind == FaultKind::Throttle)
+            return fmt::format("{} bytes passed in {:.2f} s", now.bytes - before.stats.bytes, lasted);
+        return fmt::format("{} frames passed in {:.2f} s", now.frames - before.stats.frames, lasted);
+    }
+
+    Result<std::string> heal() {
+        Result<std::string> worst;
         for (const PathRule& rule : context_.rules.rules()) {
-            if (const Status removed = remove_rule(rule.id); !removed) worst = removed;
+            auto removed = remove_rule(rule.id);
+            if (!removed) {
+                worst = std::move(removed);
+            } else if (worst) {
+                *worst += fmt::format("{}{}: {}", worst->empty() ? "" : "; ", rule.id, *removed);
+            }
         }
         return worst;
     }
 
     const AddressPlan& plan() const { return plan_; }
     RelayContext& context() { return context_; }
+    std::size_t waiting_frames(const Path& path, std::int16_t api_key) const {
+        std::size_t frames = 0;
+        for (const auto& relay : relays_) frames += relay->waiting_frames(path, api_key);
+        return frames;
+    }
     std::size_t queued_bytes(BrokerId source, BrokerId destination) const {
         std::size_t bytes = 0;
         for (const auto& relay : relays_) bytes += relay->queued_bytes(source, destination);
@@ -147,6 +195,12 @@ public:
     }
 
 private:
+    /// A path when a rule came upon it.
+    struct Before {
+        Instant at;
+        PathStats stats;
+    };
+
     std::vector<std::shared_ptr<Relay>> copy_of_relays() const { return {relays_.begin(), relays_.end()}; }
 
     Status rules_changed() {
@@ -229,6 +283,7 @@ private:
     RelayContext context_;
     std::vector<std::unique_ptr<Listener>> listeners_;
     std::set<std::shared_ptr<Relay>> relays_;
+    std::map<std::string, Before> before_;
     std::thread thread_;
 };
 
@@ -268,6 +323,16 @@ std::uint64_t Network::passed(BrokerId source, BrokerId destination, std::int16_
 std::uint64_t Network::frames_since(BrokerId source, BrokerId destination, Instant since) const {
     return impl_->on_thread(
         [&] { return impl_->context().meter.paths[{source, destination}].frames_since(since); });
+}
+std::uint64_t Network::passed_since(BrokerId source, BrokerId destination, std::int16_t api_key,
+                                    FramePart part, Instant since) const {
+    return impl_->on_thread([&] {
+        return impl_->context().meter.paths[{source, destination}].frames_since(api_key, part, since);
+    });
+}
+std::size_t Network::waiting(BrokerId source, BrokerId destination, std::int16_t api_key,
+                             FramePart part) const {
+    return impl_->on_thread([&] { return impl_->waiting_frames({source, destination, part}, api_key); });
 }
 bool Network::round_trip_since(BrokerId source, BrokerId destination, Instant since) const {
     return impl_->on_thread(

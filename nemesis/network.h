@@ -3,6 +3,7 @@
 //
 // What a rule on path S->D does to a connection that carries bytes of the path:
 // - Delay: each frame leaves `delay` +- jitter after it came, in order.
+// - Throttle: so many bytes a second over all connections of the path, in parts of at most 16 KiB.
 // - Hold: that direction waits at the first matching frame, with all behind it, also the end of the
 //   connection; new connections wait too. After removal everything is delivered in order, or discarded
 //   (discard_if_closed).
@@ -11,8 +12,8 @@
 // - Refuse acts on connections that S opens to D: new ones are refused, old ones stay.
 //
 // A TCP connection has two directions and can only be reset as a whole: a Cut of S->D ends conn(S,D) and
-// conn(D,S); narrowed to a part, one of the two. When several rules match, Cut beats Hold beats Delay, and
-// delays add up.
+// conn(D,S); narrowed to a part, one of the two. When several rules match, Cut beats Hold beats Delay and
+// Throttle; delays add up, and bytes must pass every limit.
 #pragma once
 
 #include <cstdint>
@@ -88,7 +89,8 @@ public:
     /// that is no path fault. `effective`: no matching byte was passed on from then on (but see
     /// PathRule::kind).
     FaultEffect add_rule(const PathRule& rule);
-    /// Errors: no such rule; a refusing listener that could not be opened again.
+    /// `proof`: what the rule did while it was in force, frames and connections counted. Errors: no such
+    /// rule; a refusing listener that could not be opened again.
     FaultEffect remove_rule(const std::string& id);
     /// Removes every rule.
     FaultEffect heal();
@@ -99,6 +101,12 @@ public:
     [[nodiscard]] std::uint64_t passed(BrokerId source, BrokerId destination, std::int16_t api_key) const;
     /// Frames passed on this path at `since` or later; counts the last 1024 only.
     [[nodiscard]] std::uint64_t frames_since(BrokerId source, BrokerId destination, Instant since) const;
+    /// The same for one API and part (Both: either); counts the last 1024 of each.
+    [[nodiscard]] std::uint64_t passed_since(BrokerId source, BrokerId destination, std::int16_t api_key,
+                                             FramePart part, Instant since) const;
+    /// Frames of one API and part that wait in relays on this path now.
+    [[nodiscard]] std::size_t waiting(BrokerId source, BrokerId destination, std::int16_t api_key,
+                                      FramePart part) const;
     /// True when a request that came to the relay of conn(source, destination) at `since` or later has been
     /// answered through it: traffic of the peers' own proves both paths between them.
     [[nodiscard]] bool round_trip_since(BrokerId source, BrokerId destination, Instant since) const;

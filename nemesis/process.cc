@@ -89,6 +89,10 @@ FaultEffect effect_at(Instant requested, bool ok, std::string detail) {
     return {requested, monotonic_now(), ok, std::move(detail)};
 }
 
+FaultEffect proven_at(Instant requested, std::string proof) {
+    return {requested, monotonic_now(), true, "", std::move(proof)};
+}
+
 }  // namespace
 
 Result<Process> Process::attach(pid_t pid) {
@@ -131,7 +135,8 @@ FaultEffect Process::signal_until_state(int signal, bool stopped, Instant deadli
         return effect_at(requested, false, sent.error().message);
     while (true) {
         if (gone()) return effect_at(requested, false, fmt::format("process {} ended meanwhile", pid_));
-        if (group_is(pid_, stopped) && !gone()) return effect_at(requested, true, "");
+        if (group_is(pid_, stopped) && !gone())
+            return proven_at(requested, stopped ? "every thread is in state T" : "no thread is in state T");
         if (monotonic_now() >= deadline) {
             return effect_at(
                 requested, false,
@@ -150,8 +155,9 @@ FaultEffect Process::terminate() {
     const bool stopped = threads_are(std::to_string(pid_), true);
     if (const Status sent = signal_group(SIGTERM); !sent)
         return effect_at(requested, false, sent.error().message);
-    return effect_at(requested, true,
-                     stopped ? "the process is stopped and takes SIGTERM only when resumed" : "");
+    FaultEffect effect = proven_at(requested, "SIGTERM was sent");
+    if (stopped) effect.detail = "the process is stopped and takes SIGTERM only when resumed";
+    return effect;
 }
 
 FaultEffect Process::kill(Instant deadline) {
@@ -170,7 +176,7 @@ FaultEffect Process::wait_gone(Instant deadline) const {
         pollfd entry{pidfd_, POLLIN, 0};
         const auto rounded = std::chrono::ceil<milliseconds>(left).count();
         const int ready = ::poll(&entry, 1, static_cast<int>(std::min<std::int64_t>(rounded, 60'000)));
-        if (ready > 0) return effect_at(requested, true, "");
+        if (ready > 0) return proven_at(requested, fmt::format("process {} is gone", pid_));
         if (ready < 0 && errno != EINTR) return effect_at(requested, false, std::strerror(errno));
         if (monotonic_now() >= deadline) {
             return effect_at(requested, false, fmt::format("process {} has not ended in time", pid_));

@@ -63,6 +63,9 @@ struct Direction {
     bool finished = false;
     double jitter = 0;
     Instant jitter_until;
+    /// While throttled: bytes booked that may leave at `slot`; 0: none are booked.
+    std::size_t booked = 0;
+    Instant slot;
 };
 
 tcp::endpoint endpoint(const std::string& address, std::uint16_t port) {
@@ -103,6 +106,7 @@ public:
         for (Direction* direction : {&requests_, &responses_}) {
             direction->timer_due = Instant::never();
             direction->receiver_ready = now;
+            direction->booked = 0;
             pump(*direction);
         }
     }
@@ -121,6 +125,29 @@ public:
 
     void close() override { finish_all(false); }
 
+    [[nodiscard]] Waiting waiting_for(const PathRule& rule) const override {
+        Waiting waiting;
+        for (const Direction* direction : {&requests_, &responses_}) {
+            if (closed_ || !direction->held || direction->queue.empty()) continue;
+            if (!RuleSet::holds(rule, direction->path, direction->queue.front().piece.api_key)) continue;
+            const std::size_t frames = frames_in(*direction, kUnknownApi);
+            waiting.frames += frames;
+            if (direction->source_ended) waiting.of_closed += frames;
+        }
+        return waiting;
+    }
+
+    [[nodiscard]] std::size_t waiting_frames(const Path& path, std::int16_t api_key) const override {
+        std::size_t frames = 0;
+        for (const Direction* direction : {&requests_, &responses_}) {
+            const bool meant = direction->path.source == path.source &&
+                               direction->path.destination == path.destination &&
+                               (path.part == FramePart::Both || path.part == direction->path.part);
+            if (meant) frames += frames_in(*direction, api_key);
+        }
+        return frames;
+    }
+
     [[nodiscard]] std::size_t queued_bytes(BrokerId source, BrokerId destination) const override {
         std::size_t bytes = 0;
         for (const Direction* direction : {&requests_, &responses_}) {
@@ -133,6 +160,13 @@ public:
 
 private:
     enum class Upstream : std::uint8_t { Idle, Connecting, Connected, Failed };
+
+    /// Frames that begin in the queue; kUnknownApi: of any API.
+    static std::size_t frames_in(const Direction& d, std::int16_t api_key) {
+        return static_cast<std::size_t>(std::count_if(d.queue.begin(), d.queue.end(), [&](const Item& item) {
+            return item.piece.starts_frame && (api_key == kUnknownApi || item.piece.api_key == api_key);
+        }));
+    }
 
     PathMeter& meter_of(BrokerId source, BrokerId destination) {
         return ends_.probe ? probe_meter_ : context_.meter.paths[{source, destination}];
@@ -244,8 +278,9 @@ private:
                 d.to.shutdown(tcp::socket::shutdown_send, ignored);
                 return direction_finished(d);
             }
+            if (wait_for_bandwidth(d, item, judgement)) return;
             if (!send(d, item)) return;
-            d.queue.pop_front();
+            if (item.sent == item.piece.bytes.size()) d.queue.pop_front();
         }
     }
 
@@ -262,7 +297,29 @@ private:
             if (item.sent == 0 && d.receiver_ready <= due) context_.meter.lateness.add(now - due);
             return false;
         }
-        if (d.timer_due == due) return true;
+        set_timer(d, due);
+        return true;
+    }
+
+    /// True when the bandwidth is not there yet; then the timer is set. A part at a time is booked, so that
+    /// connections of one path take turns.
+    bool wait_for_bandwidth(Direction& d, const Item& item, const RuleSet::Judgement& judgement) {
+        if (judgement.chunk == 0) {
+            d.booked = 0;
+            return false;
+        }
+        const Instant now = monotonic_now();
+        if (d.booked == 0) {
+            d.booked = std::min(judgement.chunk, item.piece.bytes.size() - item.sent);
+            d.slot = context_.rules.book(d.path, item.piece.api_key, d.booked, now);
+        }
+        if (d.slot <= now) return false;
+        set_timer(d, d.slot);
+        return true;
+    }
+
+    void set_timer(Direction& d, Instant due) {
+        if (d.timer_due == due) return;
         d.timer_due = due;
         d.timer.expires_at(asio::steady_timer::time_point(Duration{due.ns}));
         d.timer.async_wait([self = shared_from_this(), &d](const error_code& error) {
@@ -270,15 +327,15 @@ private:
             d.timer_due = Instant::never();
             self->pump(d);
         });
-        return true;
     }
 
-    /// True when the whole item is with the receiver.
+    /// True when all that may leave now is with the receiver: the whole item, or what was booked of it.
     bool send(Direction& d, Item& item) {
         const Bytes& bytes = item.piece.bytes;
+        std::size_t most = bytes.size() - item.sent;
+        if (d.booked > 0) most = std::min(most, d.booked);
         error_code error;
-        const std::size_t count =
-            d.to.write_some(asio::buffer(bytes.data() + item.sent, bytes.size() - item.sent), error);
+        const std::size_t count = d.to.write_some(asio::buffer(bytes.data() + item.sent, most), error);
         if (error == asio::error::would_block) {
             write_when_ready(d);
             return false;
@@ -291,10 +348,12 @@ private:
         d.queued_bytes -= count;
         d.meter.stats.bytes += count;
         if (item.piece.unframed) d.meter.stats.unframed_bytes += count;
-        if (item.sent < bytes.size()) {
+        if (d.booked > 0) d.booked -= count;
+        if (count < most) {
             write_when_ready(d);
             return false;
         }
+        if (item.sent < bytes.size()) return true;
         if (item.piece.ends_frame) frame_passed(d, item.piece);
         return true;
     }
@@ -310,7 +369,7 @@ private:
 
     void frame_passed(Direction& d, const Piece& piece) {
         const Instant now = monotonic_now();
-        d.meter.frame_passed(piece.api_key, now);
+        d.meter.frame_passed(piece.api_key, d.path.part, now);
         if (d.late) ++d.meter.stats.frames_delivered_late;
         if (ends_.probe) return;
         if (piece.request_came) {

@@ -41,6 +41,12 @@ struct RelayEnds {
     bool probe = false;
 };
 
+struct Waiting {
+    std::size_t frames = 0;
+    /// Of connections whose sender has closed.
+    std::size_t of_closed = 0;
+};
+
 class Relay {
 public:
     virtual ~Relay() = default;
@@ -51,6 +57,10 @@ public:
     /// waits there.
     virtual void discard_held_by(const PathRule& rule) = 0;
     virtual void close() = 0;
+    /// Frames that this Hold keeps from leaving.
+    [[nodiscard]] virtual Waiting waiting_for(const PathRule& rule) const = 0;
+    /// Frames of one API that have come and not left.
+    [[nodiscard]] virtual std::size_t waiting_frames(const Path& path, std::int16_t api_key) const = 0;
     [[nodiscard]] virtual std::size_t queued_bytes(BrokerId source, BrokerId destination) const = 0;
 };
 

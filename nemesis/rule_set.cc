@@ -10,14 +10,13 @@
 namespace highwater::nemesis {
 namespace {
 
-/// "Fetch", or a number for an API that our table does not name. "": all.
-Result<std::int16_t> parse_api(const std::string& api) {
-    if (api.empty()) return kUnknownApi;
-    if (const wire::ApiInfo* info = wire::find_api(api)) return static_cast<std::int16_t>(info->key);
-    std::int16_t number = 0;
-    const auto [end, error] = std::from_chars(api.data(), api.data() + api.size(), number);
-    if (error == std::errc{} && end == api.data() + api.size() && number >= 0) return number;
-    return failure(fmt::format("no API is called '{}' (a number works for any)", api));
+/// A throttled path sends no more at once: about what its rate allows in this time, within these bounds.
+constexpr Duration kChunkTime = milliseconds(20);
+constexpr std::int64_t kLeastChunk = 256;
+constexpr std::int64_t kMostChunk = std::int64_t{16} << 10;
+
+std::size_t chunk_of(std::int64_t rate) {
+    return static_cast<std::size_t>(std::clamp(rate / (seconds(1) / kChunkTime), kLeastChunk, kMostChunk));
 }
 
 bool has_link(const Members& members, BrokerId source, BrokerId destination) {
@@ -28,7 +27,7 @@ bool has_link(const Members& members, BrokerId source, BrokerId destination) {
 }
 
 Status check_kind(const PathRule& rule) {
-    if (!acts_on_path(rule.kind))
+    if (!is_path_rule(rule.kind))
         return failure(fmt::format("{} is no fault of a path", fault_kind_name(rule.kind)));
     if (rule.kind == FaultKind::Delay) {
         if (rule.delay < Duration::zero() || rule.jitter < Duration::zero())
@@ -37,6 +36,7 @@ Status check_kind(const PathRule& rule) {
             return failure("jitter above the delay would need time to run backwards");
         if (rule.delay == Duration::zero()) return failure("a delay of nothing");
     }
+    if (rule.kind == FaultKind::Throttle && rule.rate <= 0) return failure("a bandwidth of nothing");
     if (rule.kind == FaultKind::Refuse && (!rule.api.empty() || rule.part != FramePart::Both)) {
         return failure("refuse is about connections and cannot be narrowed to an API or a part");
     }
@@ -44,6 +44,15 @@ Status check_kind(const PathRule& rule) {
 }
 
 }  // namespace
+
+Result<std::int16_t> parse_api(const std::string& api) {
+    if (api.empty()) return kUnknownApi;
+    if (const wire::ApiInfo* info = wire::find_api(api)) return static_cast<std::int16_t>(info->key);
+    std::int16_t number = 0;
+    const auto [end, error] = std::from_chars(api.data(), api.data() + api.size(), number);
+    if (error == std::errc{} && end == api.data() + api.size() && number >= 0) return number;
+    return failure(fmt::format("no API is called '{}' (a number works for any)", api));
+}
 
 Status RuleSet::add(const PathRule& rule, const Members& members) {
     const std::string context = fmt::format("rule '{}' on {}->{}", rule.id, rule.source, rule.destination);
@@ -90,8 +99,23 @@ RuleSet::Judgement RuleSet::judge(const Path& path, std::int16_t api_key) const 
             judgement.delay += entry.rule.delay;
             judgement.jitter += entry.rule.jitter;
         }
+        if (entry.rule.kind == FaultKind::Throttle) {
+            const std::size_t chunk = chunk_of(entry.rule.rate);
+            judgement.chunk = judgement.chunk == 0 ? chunk : std::min(judgement.chunk, chunk);
+        }
     }
     return judgement;
+}
+
+Instant RuleSet::book(const Path& path, std::int16_t api_key, std::size_t bytes, Instant now) {
+    Instant leaves = now;
+    for (Entry& entry : entries_) {
+        if (entry.rule.kind != FaultKind::Throttle || !matches(entry, path, api_key)) continue;
+        const double took = static_cast<double>(bytes) / static_cast<double>(entry.rule.rate);
+        entry.free_at = std::max(entry.free_at, now) + Duration{static_cast<std::int64_t>(took * 1e9)};
+        leaves = std::max(leaves, entry.free_at);
+    }
+    return leaves;
 }
 
 bool RuleSet::refuses(BrokerId source, BrokerId destination) const {

@@ -13,6 +13,9 @@
 
 namespace highwater::nemesis {
 
+/// "Fetch", or a number for an API that our table does not name; "": kUnknownApi. Error: neither.
+Result<std::int16_t> parse_api(const std::string& api);
+
 /// One direction of a kind of connection: requests of conn(S,D) travel S->D, its responses D->S.
 struct Path {
     BrokerId source = kNoBroker;
@@ -28,6 +31,8 @@ public:
         bool hold = false;
         Duration delay{0};
         Duration jitter{0};
+        /// Most bytes to send at once; 0: no rule throttles.
+        std::size_t chunk = 0;
     };
 
     /// Errors: see Network::add_rule.
@@ -38,6 +43,9 @@ public:
     /// About a frame of this API; kUnknownApi also stands for the connection itself, which only rules for all
     /// APIs touch.
     [[nodiscard]] Judgement judge(const Path& path, std::int16_t api_key) const;
+    /// Books so many bytes on every Throttle that matches and returns when they may leave: callers take
+    /// turns.
+    Instant book(const Path& path, std::int16_t api_key, std::size_t bytes, Instant now);
     /// Source may not connect to destination.
     [[nodiscard]] bool refuses(BrokerId source, BrokerId destination) const;
     /// Whether this one rule is a Hold that matches the frame.
@@ -49,6 +57,8 @@ private:
     struct Entry {
         PathRule rule;
         std::int16_t api_key = kUnknownApi;
+        /// Throttle: when what is booked so far will have left.
+        Instant free_at{};
     };
     static bool matches(const Entry& entry, const Path& path, std::int16_t api_key);
 

@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <set>
+
 namespace highwater::nemesis {
 namespace {
 
@@ -13,18 +15,31 @@ public:
     FaultEffect pause(BrokerId id) override { return did(fmt::format("pause {}", id)); }
     FaultEffect resume(BrokerId id) override { return did(fmt::format("resume {}", id)); }
     FaultEffect terminate(BrokerId id) override { return did(fmt::format("terminate {}", id)); }
-    FaultEffect kill(BrokerId id) override { return did(fmt::format("kill {}", id)); }
-    FaultEffect restart(BrokerId id) override { return did(fmt::format("restart {}", id)); }
+    FaultEffect kill(BrokerId id) override {
+        down.insert(id);
+        return did(fmt::format("kill {}", id));
+    }
+    FaultEffect restart(BrokerId id) override {
+        down.erase(id);
+        return did(fmt::format("restart {}", id));
+    }
+    FaultEffect wipe(BrokerId id) override {
+        down.insert(id);
+        return did(fmt::format("wipe {}", id));
+    }
+    FaultEffect elect(bool unclean) override { return did(unclean ? "elect unclean" : "elect preferred"); }
+    bool running(BrokerId id) const override { return !down.contains(id); }
     FaultEffect add_rule(const PathRule& rule) override { return did("add " + rule.id); }
     FaultEffect remove_rule(const std::string& id) override { return did("remove " + id); }
 
     std::vector<std::string> done;
     bool works = true;
+    std::set<BrokerId> down;
 
 private:
     FaultEffect did(std::string what) {
         done.push_back(std::move(what));
-        return {monotonic_now(), monotonic_now(), works, works ? "" : "refused"};
+        return {monotonic_now(), monotonic_now(), works, works ? "" : "refused", works ? "proven" : ""};
     }
 };
 
@@ -61,6 +76,7 @@ protected:
         hooks.record = [](const FaultRecord&) {};
         hooks.wait = [](Instant) {};
         hooks.interrupted = [] { return false; };
+        hooks.members = {{1, 2, 3}, {100}, {150}};
         executor_.emplace(scenario_, target_, facts_, Rng(1), std::move(hooks));
         executor_->run(monotonic_now());
     }

@@ -161,7 +161,7 @@ TEST(LatenessMeter, BoundsQuantilesWithinASixteenth) {
 
 TEST(PathMeter, CountsFramesSinceAMoment) {
     PathMeter meter;
-    for (int i = 0; i < 3000; ++i) meter.frame_passed(1, Instant{i});
+    for (int i = 0; i < 3000; ++i) meter.frame_passed(1, FramePart::Request, Instant{i});
     EXPECT_EQ(meter.stats.frames, 3000U);
     EXPECT_EQ(meter.frames_since(Instant{2990}), 10U);
     EXPECT_EQ(meter.frames_since(Instant{0}), PathMeter::kRecent);
