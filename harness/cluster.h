@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,7 +32,6 @@ public:
     [[nodiscard]] virtual std::vector<BrokerId> client_ids() const = 0;
     [[nodiscard]] virtual nemesis::Network& network() = 0;
 
-    [[nodiscard]] virtual bool running(BrokerId id) const = 0;
     [[nodiscard]] virtual bool paused(BrokerId id) const = 0;
     /// A fault ended it, or told it to end and it has not been started again.
     [[nodiscard]] virtual bool ended_by_fault(BrokerId id) const = 0;
@@ -39,6 +39,11 @@ public:
     [[nodiscard]] virtual std::vector<std::string> crashes() = 0;
     /// White-box trace files of all incarnations.
     [[nodiscard]] virtual std::vector<std::string> trace_files() const = 0;
+    /// Those of one process, and what it prints.
+    [[nodiscard]] virtual std::vector<std::string> trace_files(BrokerId id) const = 0;
+    [[nodiscard]] virtual std::vector<std::string> log_files(BrokerId id) const = 0;
+    /// High watermark of the topic's partition 0 in the process's checkpoint file; nullopt: there is none.
+    [[nodiscard]] virtual std::optional<Offset> checkpointed_high_watermark(BrokerId id) const = 0;
 };
 
 }  // namespace highwater::harness

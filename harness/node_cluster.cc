@@ -8,12 +8,12 @@
 #include <thread>
 
 #include "base/rng.h"
+#include "node/log/checkpoint.h"
 #include "workloads/broker_client.h"
 
 namespace highwater::harness {
 namespace {
 
-constexpr Duration kFaultDeadline = seconds(10);
 /// How often a condition of the start is looked at; each look is a round trip of its own.
 constexpr Duration kLook = milliseconds(10);
 constexpr Duration kAskPatience = milliseconds(500);
@@ -238,66 +238,26 @@ std::vector<std::string> NodeCluster::crashes() {
     return found;
 }
 
-NodeCluster::Node* NodeCluster::live_node(BrokerId id, nemesis::FaultEffect& effect) {
-    effect.requested = monotonic_now();
-    effect.effective = effect.requested;
-    const auto found = nodes_.find(id);
-    if (found != nodes_.end() && running(id)) return &found->second;
-    effect.detail = "the process is not running";
-    return nullptr;
+std::vector<std::string> NodeCluster::trace_files(BrokerId id) const {
+    const std::string prefix = node_dir(id) + "/";
+    std::vector<std::string> files;
+    std::copy_if(trace_files_.begin(), trace_files_.end(), std::back_inserter(files),
+                 [&prefix](const std::string& file) { return file.starts_with(prefix); });
+    return files;
 }
 
-nemesis::FaultEffect NodeCluster::pause(BrokerId id) {
-    nemesis::FaultEffect effect;
-    Node* node = live_node(id, effect);
-    if (node == nullptr) return effect;
-    effect = node->process->pause(monotonic_now() + kFaultDeadline);
-    node->paused = effect.ok;
-    return effect;
-}
+std::vector<std::string> NodeCluster::log_files(BrokerId id) const { return {node_dir(id) + "/stdout.log"}; }
 
-nemesis::FaultEffect NodeCluster::resume(BrokerId id) {
-    nemesis::FaultEffect effect;
-    Node* node = live_node(id, effect);
-    if (node == nullptr) return effect;
-    effect = node->process->resume(monotonic_now() + kFaultDeadline);
-    if (effect.ok) node->paused = false;
-    return effect;
-}
-
-nemesis::FaultEffect NodeCluster::terminate(BrokerId id) {
-    nemesis::FaultEffect effect;
-    Node* node = live_node(id, effect);
-    if (node == nullptr) return effect;
-    node->end_expected = true;
-    return node->process->terminate();
-}
-
-nemesis::FaultEffect NodeCluster::kill(BrokerId id) {
-    nemesis::FaultEffect effect;
-    Node* node = live_node(id, effect);
-    if (node == nullptr) return effect;
-    node->end_expected = true;
-    return node->process->kill(monotonic_now() + kFaultDeadline);
-}
-
-nemesis::FaultEffect NodeCluster::restart(BrokerId id) {
-    nemesis::FaultEffect effect;
-    effect.requested = monotonic_now();
-    if (running(id)) {
-        // A restart after SIGTERM waits for the orderly end.
-        Node& node = nodes_.at(id);
-        if (!node.end_expected || !node.process->wait_gone(monotonic_now() + kFaultDeadline).ok) {
-            effect.effective = monotonic_now();
-            effect.detail = "the process still runs";
-            return effect;
-        }
-    }
-    const Status launched = launch(id);
-    effect.effective = monotonic_now();
-    effect.ok = launched.has_value();
-    if (!launched) effect.detail = launched.error().message;
-    return effect;
+std::optional<Offset> NodeCluster::checkpointed_high_watermark(BrokerId id) const {
+    const std::string path = fmt::format("{}/data/{}", node_dir(id), node::kReplicationOffsetCheckpoint);
+    std::ifstream file(path);
+    if (!file) return std::nullopt;
+    const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+    // It is replaced as a whole, so what cannot be read is no checkpoint of a node at rest.
+    const auto offsets = node::parse_offset_checkpoint(text, path);
+    if (!offsets) return std::nullopt;
+    const auto found = offsets->find({scenario_.topic.name, 0});
+    return found == offsets->end() ? std::nullopt : std::optional(found->second);
 }
 
 }  // namespace highwater::harness

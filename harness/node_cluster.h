@@ -42,12 +42,17 @@ public:
     [[nodiscard]] bool ended_by_fault(BrokerId id) const override;
     [[nodiscard]] std::vector<std::string> crashes() override;
     [[nodiscard]] std::vector<std::string> trace_files() const override { return trace_files_; }
+    [[nodiscard]] std::vector<std::string> trace_files(BrokerId id) const override;
+    [[nodiscard]] std::vector<std::string> log_files(BrokerId id) const override;
+    [[nodiscard]] std::optional<Offset> checkpointed_high_watermark(BrokerId id) const override;
 
     nemesis::FaultEffect pause(BrokerId id) override;
     nemesis::FaultEffect resume(BrokerId id) override;
     nemesis::FaultEffect terminate(BrokerId id) override;
     nemesis::FaultEffect kill(BrokerId id) override;
     nemesis::FaultEffect restart(BrokerId id) override;
+    nemesis::FaultEffect wipe(BrokerId id) override;
+    nemesis::FaultEffect elect(bool unclean) override;
     nemesis::FaultEffect add_rule(const nemesis::PathRule& rule) override { return network_->add_rule(rule); }
     nemesis::FaultEffect remove_rule(const std::string& id) override { return network_->remove_rule(id); }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "nemesis/rule_set.h"
 #include "workloads/broker_client.h"
 
 namespace highwater::harness {
@@ -20,11 +21,24 @@ std::vector<BrokerId> last_in_order(const std::vector<BrokerId>& order, const st
     return {};
 }
 
+std::vector<BrokerId> all_processes(const Cluster& cluster) {
+    std::vector<BrokerId> ids = cluster.controllers();
+    const std::vector<BrokerId> brokers = cluster.brokers();
+    ids.insert(ids.end(), brokers.begin(), brokers.end());
+    return ids;
+}
+
 }  // namespace
 
-Observer::Observer(const Cluster& cluster, const Scenario& scenario, std::string run_id,
+Observer::Observer(Cluster& cluster, const Scenario& scenario, std::string run_id,
                    workloads::Recorder& recorder)
-    : cluster_(cluster), scenario_(scenario), run_id_(std::move(run_id)), recorder_(recorder) {}
+    : cluster_(cluster),
+      scenario_(scenario),
+      run_id_(std::move(run_id)),
+      recorder_(recorder),
+      events_(
+          all_processes(cluster), [&cluster](BrokerId id) { return cluster.trace_files(id); },
+          [&cluster](BrokerId id) { return cluster.log_files(id); }) {}
 
 Observer::~Observer() { stop(); }
 
@@ -51,6 +65,7 @@ void Observer::watch(BrokerId broker) {
     while (true) {
         BrokerSample sample;
         const Instant asked = monotonic_now();
+        sample.asked = asked;
         const auto metadata = client.metadata(topic, asked + kPatience);
         const bool answered =
             metadata && metadata->topics.size() == 1 && !metadata->topics[0].partitions.empty();
@@ -182,18 +197,35 @@ std::optional<std::vector<BrokerId>> Observer::targets_of(const std::string& fau
 std::vector<BrokerId> Observer::resolve(std::string_view text) const {
     const auto role = parse_role(text);
     if (!role) return {};
+    std::vector<BrokerId> ids;
+    for (const Role& part : role->parts()) {
+        const std::vector<BrokerId> holders = resolve_one(part);
+        ids.insert(ids.end(), holders.begin(), holders.end());
+    }
+    return ids;
+}
+
+std::vector<BrokerId> Observer::resolve_one(const Role& role) const {
     const auto view = best();
-    switch (role->kind) {
+    switch (role.kind) {
         case Role::Kind::Id:
-            return {role->id};
+            return {role.id};
         case Role::Kind::Controller:
             return cluster_.controllers();
         case Role::Kind::All:
             return replicas();
+        case Role::Kind::Brokers:
+            return cluster_.brokers();
         case Role::Kind::Client:
             return cluster_.client_ids();
+        // Drawn anew at every look they would mean nothing: faults draw them.
+        case Role::Kind::BrokerAny:
+        case Role::Kind::Minority:
+        case Role::Kind::Majority:
+        case Role::Kind::Several:
+            return {};
         case Role::Kind::TargetOf:
-            return targets_of(role->fault_id).value_or(std::vector<BrokerId>{});
+            return targets_of(role.fault_id).value_or(std::vector<BrokerId>{});
         case Role::Kind::Leader:
             if (!view || view->leader == kNoBroker) return {};
             return {view->leader};
@@ -214,6 +246,60 @@ std::vector<BrokerId> Observer::resolve(std::string_view text) const {
     std::vector<BrokerId> followers = replicas();
     std::erase(followers, leads);
     return followers;
+}
+
+std::optional<Offset> Observer::checkpoint(BrokerId broker) const {
+    return cluster_.checkpointed_high_watermark(broker);
+}
+
+std::optional<bool> Observer::answered(BrokerId broker, Instant since) const {
+    const std::vector<BrokerId> brokers = cluster_.brokers();
+    if (std::find(brokers.begin(), brokers.end(), broker) == brokers.end()) return std::nullopt;
+    const std::lock_guard lock(mutex_);
+    const auto found = samples_.find(broker);
+    return found != samples_.end() && found->second.asked >= since;
+}
+
+std::optional<std::int64_t> Observer::over_paths(
+    const FrameQuery& query,
+    const std::function<std::uint64_t(BrokerId, BrokerId, std::int16_t)>& count) const {
+    const auto api = nemesis::parse_api(query.api);
+    const std::vector<BrokerId> sources = resolve(query.source);
+    const std::vector<BrokerId> destinations = resolve(query.destination);
+    if (!api || sources.empty() || destinations.empty()) return std::nullopt;
+    std::uint64_t total = 0;
+    for (const BrokerId source : sources) {
+        for (const BrokerId destination : destinations) {
+            if (source != destination) total += count(source, destination, *api);
+        }
+    }
+    return static_cast<std::int64_t>(total);
+}
+
+std::optional<std::int64_t> Observer::frames_passed(const FrameQuery& query, Instant since) const {
+    return over_paths(query, [&](BrokerId source, BrokerId destination, std::int16_t api) {
+        return cluster_.network().passed_since(source, destination, api, query.part, since);
+    });
+}
+
+std::optional<std::int64_t> Observer::frames_held(const FrameQuery& query) const {
+    return over_paths(query, [&](BrokerId source, BrokerId destination, std::int16_t api) {
+        return cluster_.network().waiting(source, destination, api, query.part);
+    });
+}
+
+std::optional<std::int64_t> Observer::trace_lines(const TraceQuery& query, Instant since) const {
+    const std::vector<BrokerId> of = query.at.empty() ? all_processes(cluster_) : resolve(query.at);
+    if (of.empty()) return std::nullopt;
+    return events_.trace_lines(query, of, since);
+}
+
+std::optional<std::int64_t> Observer::log_lines(const LogQuery& query, Instant since) const {
+    // Also when nobody holds the role: the first question marks where the files are.
+    const std::vector<BrokerId> of = resolve(query.role);
+    const std::int64_t count = events_.log_lines(query, of, since);
+    if (of.empty()) return std::nullopt;
+    return count;
 }
 
 }  // namespace highwater::harness

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "harness/cluster.h"
+#include "harness/event_watch.h"
 #include "model/condition.h"
 #include "workloads/recorder.h"
 
@@ -19,6 +20,8 @@ namespace highwater::harness {
 
 /// What one broker last said of the partition under test (partition 0).
 struct BrokerSample {
+    /// When the questions behind it were sent, and the last of them answered.
+    Instant asked;
     Instant at;
     BrokerId leader = kNoBroker;
     LeaderEpoch epoch = kNoEpoch;
@@ -32,8 +35,7 @@ struct BrokerSample {
 
 class Observer final : public ClusterFacts {
 public:
-    Observer(const Cluster& cluster, const Scenario& scenario, std::string run_id,
-             workloads::Recorder& recorder);
+    Observer(Cluster& cluster, const Scenario& scenario, std::string run_id, workloads::Recorder& recorder);
     ~Observer() override;
     void start();
     void stop();
@@ -56,18 +58,33 @@ public:
     [[nodiscard]] std::int64_t acked() const override { return recorder_.acked(); }
     [[nodiscard]] std::optional<std::vector<BrokerId>> targets_of(const std::string& fault_id) const override;
     [[nodiscard]] std::vector<BrokerId> resolve(std::string_view role) const override;
+    [[nodiscard]] std::optional<Offset> checkpoint(BrokerId broker) const override;
+    [[nodiscard]] std::optional<bool> answered(BrokerId broker, Instant since) const override;
+    [[nodiscard]] std::optional<std::int64_t> frames_passed(const FrameQuery& query,
+                                                            Instant since) const override;
+    [[nodiscard]] std::optional<std::int64_t> frames_held(const FrameQuery& query) const override;
+    [[nodiscard]] std::optional<std::int64_t> trace_lines(const TraceQuery& query,
+                                                          Instant since) const override;
+    [[nodiscard]] std::optional<std::int64_t> log_lines(const LogQuery& query, Instant since) const override;
 
 private:
+    [[nodiscard]] std::vector<BrokerId> resolve_one(const Role& role) const;
+    /// Adds up over the paths that the query means now; nullopt: a role that nobody holds, an unknown API.
+    [[nodiscard]] std::optional<std::int64_t> over_paths(
+        const FrameQuery& query,
+        const std::function<std::uint64_t(BrokerId, BrokerId, std::int16_t)>& count) const;
     void watch(BrokerId broker);
     /// The view with the highest leader epoch; among equals the leader's own, else the newest. Only views
     /// that are fresh: a frozen broker's last word is no news.
     [[nodiscard]] std::optional<BrokerSample> best() const;
 
-    const Cluster& cluster_;
+    Cluster& cluster_;
     const Scenario& scenario_;
     std::string run_id_;
     workloads::Recorder& recorder_;
     std::function<std::optional<std::vector<BrokerId>>(const std::string&)> targets_;
+    /// Asked by the thread that plays the faults alone.
+    mutable EventWatch events_;
     mutable std::mutex mutex_;
     mutable std::condition_variable changed_;
     std::map<BrokerId, BrokerSample> samples_;

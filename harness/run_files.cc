@@ -26,7 +26,8 @@ Json fault_json(const FaultRecord& record) {
                 {"completed", time_or_null(record.completed)},
                 {"undone", time_or_null(record.undone)},
                 {"ok", record.ok},
-                {"detail", record.detail}};
+                {"detail", record.detail},
+                {"proof", record.proof}};
 }
 
 }  // namespace
@@ -66,7 +67,11 @@ Status write_run_files(const results::RunDir& dir, const RunOptions& options, co
              {"healed", time_or_null(phases.healed)},
              {"recovered", time_or_null(phases.recovered)},
              {"findings", result.findings}};
-    Json schedule{{"scenario", scenario.name}, {"seed", options.seed}, {"faults", Json::array()}};
+    // The scenario as it was played, mixes drawn: a run of this file plays the same faults.
+    Json schedule = Json::parse(scenario_to_json(scenario));
+    schedule["scenario"] = scenario.name;
+    schedule["seed"] = options.seed;
+    schedule["faults"] = Json::array();
     for (const FaultRecord& record : faults) schedule["faults"].push_back(fault_json(record));
     if (Status written = dir.write("run.json", run.dump(2) + "\n"); !written) return written;
     if (Status written = dir.write("schedule.json", schedule.dump(2) + "\n"); !written) return written;

@@ -17,6 +17,8 @@
 #include "harness/program_paths.h"
 #include "harness/run_files.h"
 #include "nemesis/executor.h"
+#include "nemesis/generate.h"
+#include "nemesis/heal.h"
 #include "results/run_dir.h"
 #include "workloads/kafka_client.h"
 #include "workloads/workload.h"
@@ -29,14 +31,20 @@ constexpr Duration kQuiescenceDeadline = seconds(15);
 constexpr Duration kProbeDeadline = seconds(5);
 /// A cut path answers at once, by a reset.
 constexpr Duration kCutProbeDeadline = milliseconds(500);
-constexpr Duration kProbePause = milliseconds(20);
+/// Keeps the draws of mixes apart from those of the run itself.
+constexpr std::uint64_t kMixStream = 0x6D69780000000000ULL;
 
 class Run {
 public:
-    Run(const Scenario& scenario, const RunOptions& options, results::RunDir dir)
-        : scenario_(scenario), options_(options), dir_(std::move(dir)), rng_(options.seed) {
+    /// `asked`: as the user gave it; its mixes are drawn from the seed.
+    Run(const Scenario& asked, const RunOptions& options, results::RunDir dir)
+        : asked_(asked),
+          scenario_(nemesis::with_mixes_drawn(asked, Rng(options.seed ^ kMixStream))),
+          options_(options),
+          dir_(std::move(dir)),
+          rng_(options.seed) {
         run_id_ = fmt::format("{:08x}", static_cast<std::uint32_t>(rng_.next()));
-        result_.scenario = scenario.name;
+        result_.scenario = asked.name;
         result_.seed = options.seed;
         result_.run_dir = dir_.path();
     }
@@ -63,8 +71,7 @@ private:
     }
 
     Status prepare() {
-        if (Status written = dir_.write("scenario.json", scenario_to_json(scenario_)); !written)
-            return written;
+        if (Status written = dir_.write("scenario.json", scenario_to_json(asked_)); !written) return written;
         if (Status opened = recorder_.open(dir_.file("history.jsonl"), history_meta()); !opened)
             return opened;
         std::int32_t clients = 0;
@@ -132,7 +139,7 @@ private:
         hooks.record = [this](const FaultRecord& record) { record_fault(record); };
         hooks.wait = [this](Instant until) { observer_->wait(until); };
         hooks.interrupted = [this] { return interrupted(); };
-        hooks.clients = cluster_->client_ids();
+        hooks.members = {cluster_->brokers(), cluster_->controllers(), cluster_->client_ids()};
         executor_ = std::make_unique<nemesis::Executor>(scenario_, *cluster_, *observer_, rng_.fork(),
                                                         std::move(hooks));
         observer_->set_targets([this](const std::string& id) { return executor_->targets_of(id); });
@@ -153,13 +160,23 @@ private:
         add_fault_operation(record, record.requested, std::max(record.effective, record.requested));
         if (record.ok) prove_cut(record);
     }
+    [[nodiscard]] const FaultSpec* spec_of(const FaultRecord& record) const {
+        for (const FaultSpec& spec : scenario_.faults) {
+            if (spec.id == record.id) return &spec;
+        }
+        return nullptr;
+    }
+    /// What is done to each path of a fault.
+    [[nodiscard]] FaultKind done_to_paths(const FaultRecord& record) const {
+        const FaultSpec* spec = spec_of(record);
+        return is_partition(record.kind) && spec != nullptr ? spec->by : record.kind;
+    }
     /// A path that is cut or refused for everything must not answer; the checker doubts the run if it does.
     void prove_cut(const FaultRecord& record) {
-        if (record.kind != FaultKind::Cut && record.kind != FaultKind::Refuse) return;
-        const bool narrowed =
-            std::any_of(scenario_.faults.begin(), scenario_.faults.end(), [&](const FaultSpec& spec) {
-                return spec.id == record.id && (!spec.api.empty() || spec.part != FramePart::Both);
-            });
+        const FaultKind done = done_to_paths(record);
+        if (done != FaultKind::Cut && done != FaultKind::Refuse) return;
+        const FaultSpec* spec = spec_of(record);
+        const bool narrowed = spec != nullptr && (!spec->api.empty() || spec->part != FramePart::Both);
         for (const auto& [source, destination] : record.paths) {
             if (narrowed || nemesis::AddressPlan::link_port(source, destination) == 0) continue;
             const Instant asked = monotonic_now();
@@ -174,7 +191,8 @@ private:
     }
     void add_fault_operation(const FaultRecord& record, Instant from, Instant to) {
         FaultOp op;
-        op.kind = fault_kind_name(record.kind);
+        // A partition by cut is one to the checker too: its paths must not answer.
+        op.kind = fault_kind_name(record.paths.empty() ? record.kind : done_to_paths(record));
         op.id = record.id;
         op.target = fmt::format("{}", fmt::join(record.targets, ","));
         op.status = record.ok ? "ok" : "fail";
@@ -240,7 +258,7 @@ private:
     void record_windows(Instant healed) {
         for (const FaultRecord& record : executor_->records()) {
             const bool momentary = record.kind == FaultKind::Kill || record.kind == FaultKind::Resume ||
-                                   record.kind == FaultKind::Release;
+                                   record.kind == FaultKind::Elect || record.kind == FaultKind::Release;
             if (!record.ok || momentary) continue;
             const Instant end =
                 record.undone ? *record.undone : std::min(record.completed.value_or(healed), healed);
@@ -251,38 +269,28 @@ private:
     }
 
     void prove_paths(Instant healed) {
-        const auto& network = cluster_->network();
-        std::vector<std::pair<BrokerId, BrokerId>> paths;
+        nemesis::Grudge paths;
         for (const FaultRecord& record : executor_->records()) {
             paths.insert(paths.end(), record.paths.begin(), record.paths.end());
         }
-        std::sort(paths.begin(), paths.end());
-        paths.erase(std::unique(paths.begin(), paths.end()), paths.end());
-        for (const auto& [source, destination] : paths) {
-            for (const auto& [from, to] : {std::pair(source, destination), std::pair(destination, source)}) {
-                if (nemesis::AddressPlan::link_port(from, to) == 0) continue;
-                const bool carries = network.connections(from, to) > 0;
-                const bool proven =
-                    carries && observer_->wait_for(
-                                   [&, s = from, d = to] { return network.round_trip_since(s, d, healed); },
-                                   monotonic_now() + kProbeDeadline);
-                if (proven) continue;
-                const Status probed = probe_until_answered(from, to);
-                if (!probed)
-                    doubt("not-healed", fmt::format("path {}->{}: {}", from, to, probed.error().message));
-            }
+        nemesis::ProofOptions options;
+        options.healed = healed;
+        options.patience = kProbeDeadline;
+        options.wait = [this](Instant until) { observer_->wait(until); };
+        options.interrupted = [this] { return interrupted(); };
+        std::size_t by_traffic = 0;
+        const std::vector<nemesis::PathProof> proofs =
+            nemesis::prove_healed(cluster_->network(), paths, options);
+        for (const nemesis::PathProof& proof : proofs) {
+            if (!proof.ok)
+                doubt("not-healed",
+                      fmt::format("path {}->{}: {}", proof.source, proof.destination, proof.detail));
+            if (proof.by_traffic) ++by_traffic;
         }
-    }
-
-    /// A process that was restarted a moment ago may not listen yet.
-    [[nodiscard]] Status probe_until_answered(BrokerId from, BrokerId to) const {
-        const Instant deadline = monotonic_now() + kProbeDeadline;
-        while (true) {
-            Status probed = cluster_->network().probe(from, to, deadline);
-            const Instant again = monotonic_now() + kProbePause;
-            if (probed || again >= deadline || interrupted()) return probed;
-            observer_->wait_for([this] { return interrupted(); }, again);
-        }
+        if (!proofs.empty())
+            say(fmt::format(
+                "{} struck connection kinds carry again: {} by their own traffic, the others by probes",
+                proofs.size(), by_traffic));
     }
 
     void prove_progress(Instant healed) {
@@ -388,7 +396,8 @@ private:
         return write_report(dir_.path(), input);
     }
 
-    const Scenario& scenario_;
+    const Scenario& asked_;
+    const Scenario scenario_;
     const RunOptions& options_;
     results::RunDir dir_;
     Rng rng_;

@@ -330,7 +330,7 @@ private:
             }
             if (fault.effective > begin && fault.effective <= end)
                 add(fault.effective, name + " took effect");
-            const bool ended = fault.kind == FaultKind::Kill || fault.kind == FaultKind::Terminate;
+            const bool ended = ends_process(fault.kind);
             if (over && *over > begin && *over <= end) {
                 add(*over, ended ? fmt::format("process {} runs again, after {}", fault.struck(), name)
                                  : name + " was over");

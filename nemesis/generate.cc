@@ -22,7 +22,7 @@ public:
         for (Duration at = mix_.at + pause(); at < end; at += pause()) {
             // Both are drawn in any case, so that what does not fit shifts nothing that comes after it.
             const FaultKind kind = draw_kind();
-            const Duration lasts{rng_.between(mix_.shortest.count(), mix_.longest.count())};
+            const Duration lasts = draw_between(mix_.shortest, mix_.longest);
             const BrokerId node = draw_broker();
             const BrokerId peer = draw_broker();
             const std::uint64_t detail = rng_.next();
@@ -47,10 +47,11 @@ private:
         Duration until{0};
     };
 
-    /// Uniform between half and one and a half of the mean.
-    Duration pause() {
-        return Duration{rng_.between(mix_.every.count() / 2, mix_.every.count() + mix_.every.count() / 2)};
+    /// Uniform; whole milliseconds, which a written schedule keeps.
+    Duration draw_between(Duration low, Duration high) {
+        return milliseconds(rng_.between(low / milliseconds(1), high / milliseconds(1)));
     }
+    Duration pause() { return draw_between(mix_.every / 2, mix_.every + mix_.every / 2); }
     FaultKind draw_kind() {
         std::int64_t drawn = rng_.between(0, total_ - 1);
         for (const auto& [name, weight] : mix_.weights) {
@@ -115,8 +116,8 @@ private:
         if (fault.kind == FaultKind::Refuse && source.kind == Role::Kind::Controller)
             std::swap(fault.path->source, fault.path->destination);
         if (fault.kind == FaultKind::Delay) {
-            fault.delay = Duration{std::max<std::int64_t>(lasts.count() / 10, 1)};
-            fault.jitter = fault.delay / 2;
+            fault.delay = std::max(milliseconds(lasts / milliseconds(10)), milliseconds(1));
+            fault.jitter = milliseconds(fault.delay / milliseconds(2));
         }
         if (fault.kind == FaultKind::Throttle) fault.rate = 20'000;
     }

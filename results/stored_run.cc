@@ -60,6 +60,7 @@ Result<FaultRecord> fault_of(const Json& json) {
     fault.undone = time_of(json, "undone");
     fault.ok = json.value("ok", false);
     fault.detail = json.value("detail", "");
+    fault.proof = json.value("proof", "");
     return fault;
 }
 

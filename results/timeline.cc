@@ -140,7 +140,7 @@ private:
 
     void add_down_times(const std::vector<FaultRecord>& faults) {
         for (const FaultRecord& fault : faults) {
-            if (!fault.ok || (fault.kind != FaultKind::Kill && fault.kind != FaultKind::Terminate)) continue;
+            if (!fault.ok || !ends_process(fault.kind)) continue;
             for (const BrokerId process : fault.targets) {
                 DownTime down{process, fault.effective, std::nullopt};
                 for (const Instant start : starts_[process]) {
@@ -185,23 +185,17 @@ std::optional<Instant> end_of_fault(const FaultRecord& fault, const Timeline& ti
                                     std::optional<Instant> healed, const std::vector<FaultRecord>& all) {
     if (!fault.ok) return std::nullopt;
     if (fault.undone) return fault.undone;
-    switch (fault.kind) {
-        case FaultKind::Kill:
-        case FaultKind::Terminate: {
-            std::optional<Instant> end;
-            for (const DownTime& down : timeline.down) {
-                if (down.from == fault.effective && down.until)
-                    end = std::max(end.value_or(*down.until), *down.until);
-            }
-            return end;
+    if (ends_process(fault.kind)) {
+        std::optional<Instant> end;
+        for (const DownTime& down : timeline.down) {
+            if (down.from == fault.effective && down.until)
+                end = std::max(end.value_or(*down.until), *down.until);
         }
-        case FaultKind::Resume:
-        case FaultKind::Restart:
-        case FaultKind::Release:
-            return std::nullopt;
-        default:
-            break;
+        return end;
     }
+    const bool momentary = fault.kind == FaultKind::Resume || fault.kind == FaultKind::Restart ||
+                           fault.kind == FaultKind::Elect || fault.kind == FaultKind::Release;
+    if (momentary) return std::nullopt;
     if (const auto back = taken_back(fault, all)) return back;
     return healed;
 }

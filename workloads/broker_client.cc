@@ -20,6 +20,7 @@ constexpr std::int16_t kFetchVersion = 11;
 constexpr std::int16_t kListOffsetsVersion = 5;
 constexpr std::int16_t kMetadataVersion = 8;
 constexpr std::int16_t kCreateTopicsVersion = 4;
+constexpr std::int16_t kElectLeadersVersion = 2;
 
 // Bits of a value: 23 for the producer, 40 for its count.
 constexpr std::int64_t kProducersMax = std::int64_t{1} << 23;
@@ -210,6 +211,13 @@ tl::expected<wire::MetadataResponse, AttemptEnd> BrokerClient::metadata(const st
 tl::expected<wire::CreateTopicsResponse, AttemptEnd> BrokerClient::create_topics(
     const wire::CreateTopicsRequest& request, Instant deadline) {
     auto response = ask<wire::CreateTopicsResponse>(request, kCreateTopicsVersion, deadline);
+    if (!response) return tl::make_unexpected(AttemptEnd(response.error()));
+    return std::move(*response);
+}
+
+tl::expected<wire::ElectLeadersResponse, AttemptEnd> BrokerClient::elect_leaders(
+    const wire::ElectLeadersRequest& request, Instant deadline) {
+    auto response = ask<wire::ElectLeadersResponse>(request, kElectLeadersVersion, deadline);
     if (!response) return tl::make_unexpected(AttemptEnd(response.error()));
     return std::move(*response);
 }

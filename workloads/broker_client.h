@@ -8,6 +8,7 @@
 
 #include "model/history.h"
 #include "wire/messages/create_topics.h"
+#include "wire/messages/elect_leaders.h"
 #include "wire/messages/metadata.h"
 #include "workloads/client.h"
 #include "workloads/socket.h"
@@ -40,6 +41,8 @@ public:
     tl::expected<wire::MetadataResponse, AttemptEnd> metadata(const std::string& topic, Instant deadline);
     tl::expected<wire::CreateTopicsResponse, AttemptEnd> create_topics(
         const wire::CreateTopicsRequest& request, Instant deadline);
+    tl::expected<wire::ElectLeadersResponse, AttemptEnd> elect_leaders(
+        const wire::ElectLeadersRequest& request, Instant deadline);
     void disconnect() { socket_.close(); }
 
 private:

@@ -5,6 +5,7 @@
 #include "harness/commands/commands.h"
 #include "harness/program_paths.h"
 #include "harness/runner.h"
+#include "nemesis/scenario_check.h"
 #include "node/log/bugs.h"
 #include "results/report.h"
 #include "results/stored_run.h"
@@ -43,7 +44,10 @@ Result<Scenario> load_named_scenario(const RunArguments& arguments, const std::v
         settings.push_back(std::move(*setting));
     }
     settings.insert(settings.end(), more.begin(), more.end());
-    return load_scenario(*path, settings);
+    auto scenario = load_scenario(*path, settings);
+    if (!scenario) return scenario;
+    if (const Status apis = nemesis::check_apis(*scenario); !apis) return failure(*path, apis.error());
+    return scenario;
 }
 
 int run_command(const RunArguments& arguments, const CommonOptions& common) {

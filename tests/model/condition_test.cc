@@ -20,6 +20,41 @@ public:
     std::vector<BrokerId> fenced_now;
     std::int64_t acked_now = 0;
     std::map<std::string, std::vector<BrokerId>> targets;
+    /// What every event term counts; nullopt: nobody knows.
+    std::optional<std::int64_t> events;
+    std::map<BrokerId, bool> answers;
+    mutable Instant asked_since;
+    mutable std::vector<std::string> asked;
+
+    std::optional<Offset> checkpoint(BrokerId broker) const override { return find(high_watermarks, broker); }
+    std::optional<bool> answered(BrokerId broker, Instant since) const override {
+        asked_since = since;
+        return find(answers, broker);
+    }
+    std::optional<std::int64_t> frames_passed(const FrameQuery& query, Instant since) const override {
+        asked_since = since;
+        asked.push_back("passed " + text_of(query));
+        return events;
+    }
+    std::optional<std::int64_t> frames_held(const FrameQuery& query) const override {
+        asked.push_back("held " + text_of(query));
+        return events;
+    }
+    std::optional<std::int64_t> trace_lines(const TraceQuery& query, Instant since) const override {
+        asked_since = since;
+        asked.push_back("trace " + query.kind + " " + query.at);
+        for (const auto& [field, value] : query.fields) asked.back() += " " + field + ":" + value;
+        return events;
+    }
+    std::optional<std::int64_t> log_lines(const LogQuery& query, Instant) const override {
+        asked.push_back("log " + query.role + " <" + query.text + ">");
+        return events;
+    }
+    static std::string text_of(const FrameQuery& query) {
+        const char* const parts[] = {"both", "request", "response"};
+        return query.api + " " + parts[static_cast<int>(query.part)] + " " + query.source + " to " +
+               query.destination;
+    }
 
     std::optional<std::vector<BrokerId>> isr() const override { return isr_now; }
     std::vector<BrokerId> replicas() const override { return {1, 2, 3}; }
@@ -140,10 +175,78 @@ TEST(Condition, OffsetsAndFences) {
     EXPECT_FALSE(holds("hw == 18 and leo == 21", facts)) << "both must hold";
 }
 
+TEST(Condition, EventsAskForWhatTheySay) {
+    FakeFacts facts;
+    const std::pair<const char*, const char*> terms[] = {
+        {"passed(AlterPartition request leader->controller)",
+         "passed AlterPartition request leader to controller"},
+        {"passed(Fetch leader -> id:3)", "passed Fetch both leader to id:3"},
+        {"held(Fetch response controller->leader+id:2)", "held Fetch response controller to leader+id:2"},
+        {"trace(isr-committed at leader epoch=3 isr=[1,2])", "trace isr-committed leader epoch:3 isr:[1,2]"},
+        {"trace(fence)", "trace fence "},
+        {"log(leader ~ \"it's (so)\")", "log leader <it's (so)>"},
+        {"log(a-1.target ~ 'x \" y')", "log a-1.target <x \" y>"},
+    };
+    for (const auto& [text, asked] : terms) {
+        facts.asked.clear();
+        facts.events.reset();
+        EXPECT_FALSE(holds(text, facts)) << text << ": nobody knows";
+        facts.events = 0;
+        EXPECT_FALSE(holds(text, facts)) << text;
+        facts.events = 1;
+        EXPECT_TRUE(holds(text, facts)) << text;
+        EXPECT_TRUE(holds(std::string(text) + " == 1 and isr == all", facts)) << text;
+        EXPECT_FALSE(holds(std::string(text) + " >= 2", facts)) << text;
+        EXPECT_EQ(facts.asked.front(), asked);
+    }
+}
+
+TEST(Condition, EventsCountFromAMoment) {
+    FakeFacts facts;
+    const auto condition = Condition::parse("isr == {1} and passed(Fetch request leader->id:3)");
+    ASSERT_TRUE(condition.has_value()) << condition.error().message;
+    EXPECT_TRUE(condition->has_events());
+    EXPECT_EQ(condition->apis(), (std::vector<std::string>{"Fetch"}));
+    (void)condition->holds(facts, Instant{42});
+    EXPECT_EQ(facts.asked_since, Instant{42}) << "asked although the first comparison is false";
+    EXPECT_FALSE(Condition::parse("isr == all")->has_events());
+}
+
+TEST(Condition, AnsweredAndCheckpoint) {
+    FakeFacts facts;
+    EXPECT_FALSE(holds("answered(id:2)", facts));
+    facts.answers = {{1, true}, {2, false}};
+    EXPECT_FALSE(holds("answered(id:2)", facts));
+    EXPECT_TRUE(holds("answered(id:2) == false and answered", facts));
+    facts.high_watermarks = {{1, 7}};
+    EXPECT_TRUE(holds("checkpoint == 7 and checkpoint(leader) >= 7", facts));
+    EXPECT_FALSE(holds("checkpoint(id:2) >= 0", facts));
+    facts.fenced_now = {2};
+    EXPECT_TRUE(holds("fenced(id:2) and isr == all", facts));
+}
+
+TEST(Condition, EventsAreRefusedWithTheReason) {
+    EXPECT_NE(error_of("passed(Fetch)").find("has no '->'"), std::string::npos) << error_of("passed(Fetch)");
+    EXPECT_NE(error_of("passed()").find("expected an API"), std::string::npos);
+    EXPECT_NE(error_of("passed(Fetch leader->nobody)").find("unknown role 'nobody'"), std::string::npos);
+    EXPECT_NE(error_of("trace(isr-comitted)").find("no trace line has the kind 'isr-comitted'"),
+              std::string::npos);
+    EXPECT_NE(error_of("trace(fence broker)").find("'broker' is not field=value"), std::string::npos);
+    EXPECT_NE(error_of("log(leader)").find("expected a role, '~' and a text in quotes"), std::string::npos);
+    EXPECT_NE(error_of("log(leader ~ text)").find("expected a text in quotes"), std::string::npos);
+    EXPECT_NE(error_of("log(leader ~ \"text)").find("expected ')'"), std::string::npos);
+    EXPECT_NE(error_of("passed"), "");
+    EXPECT_NE(error_of("leo"), "") << "a number alone is no condition";
+}
+
 TEST(Condition, NamesTheFaultsItRefersTo) {
     const auto condition = Condition::parse("leader != death.target and isr == {lag-2.target, 1}");
     ASSERT_TRUE(condition.has_value()) << condition.error().message;
     EXPECT_EQ(condition->fault_ids(), (std::vector<std::string>{"death", "lag-2"}));
+    const auto within =
+        Condition::parse("leo > leo(a.target) and held(Fetch b.target->leader) and trace(fence at c.target)");
+    ASSERT_TRUE(within.has_value()) << within.error().message;
+    EXPECT_EQ(within->fault_ids(), (std::vector<std::string>{"a", "b", "c"}));
 }
 
 TEST(Condition, RefusesWithThePlace) {

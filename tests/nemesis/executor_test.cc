@@ -7,6 +7,8 @@
 
 #include <set>
 
+#include "tests/nemesis/set_facts.h"
+
 namespace highwater::nemesis {
 namespace {
 
@@ -41,29 +43,6 @@ private:
         done.push_back(std::move(what));
         return {monotonic_now(), monotonic_now(), works, works ? "" : "refused", works ? "proven" : ""};
     }
-};
-
-class SetFacts final : public ClusterFacts {
-public:
-    std::optional<std::vector<BrokerId>> isr() const override { return members; }
-    std::vector<BrokerId> replicas() const override { return {1, 2, 3}; }
-    std::optional<BrokerId> leader() const override { return leads; }
-    std::optional<LeaderEpoch> epoch() const override { return 0; }
-    std::optional<Offset> high_watermark(BrokerId) const override { return std::nullopt; }
-    std::optional<Offset> log_end_offset(BrokerId) const override { return std::nullopt; }
-    bool fenced(BrokerId) const override { return false; }
-    std::int64_t acked() const override { return 0; }
-    std::optional<std::vector<BrokerId>> targets_of(const std::string&) const override {
-        return std::nullopt;
-    }
-    std::vector<BrokerId> resolve(std::string_view role) const override {
-        if (role == "leader")
-            return leads == kNoBroker ? std::vector<BrokerId>{} : std::vector<BrokerId>{leads};
-        return {2, 3};
-    }
-
-    std::vector<BrokerId> members{1, 2, 3};
-    BrokerId leads = 1;
 };
 
 class ExecutorTest : public testing::Test {
@@ -135,6 +114,98 @@ TEST_F(ExecutorTest, ReleaseRemovesTheRulesOfItsFault) {
         "[[fault]]\nafter = \"h\"\nkind = \"release\"\ntarget = \"h\"\n");
     EXPECT_EQ(target_.done,
               (std::vector<std::string>{"add h/1->2", "add h/1->3", "remove h/1->2", "remove h/1->3"}));
+}
+
+TEST_F(ExecutorTest, EndedProcessesStartAgainWhenTheTimeIsOver) {
+    play("[[fault]]\nkind = \"wipe\"\ntarget = \"id:2\"\nfor = \"1ms\"\n");
+    EXPECT_EQ(target_.done, (std::vector<std::string>{"wipe 2", "restart 2"}));
+    EXPECT_EQ(executor_->records().front().proof, "2: proven; 2: proven");
+    EXPECT_TRUE(executor_->records().front().undone.has_value());
+}
+
+TEST_F(ExecutorTest, TerminateIsFollowedBySigkillAfterItsDeadline) {
+    const std::string fault = "[[fault]]\nkind = \"terminate\"\ntarget = \"id:2\"\nkill_after = \"5ms\"\n";
+    play(fault);
+    EXPECT_EQ(target_.done, (std::vector<std::string>{"terminate 2", "kill 2"}));
+    EXPECT_NE(executor_->records().front().proof.find("SIGKILL"), std::string::npos);
+    // Who ends by itself is not killed.
+    target_.done.clear();
+    target_.down = {2};
+    play(fault);
+    EXPECT_EQ(target_.done, (std::vector<std::string>{"terminate 2"}));
+    EXPECT_NE(executor_->records().front().proof.find("gone after"), std::string::npos);
+}
+
+TEST_F(ExecutorTest, PartitionsAreRulesOnPaths) {
+    play(
+        "[[fault]]\nid = \"p\"\nkind = \"partition\"\nbetween = [\"leader\", \"controller\"]\nfor = "
+        "\"1ms\"\n");
+    EXPECT_EQ(target_.done, (std::vector<std::string>{"add p/1->100", "add p/100->1", "remove p/1->100",
+                                                      "remove p/100->1"}));
+    const FaultRecord& record = executor_->records().front();
+    EXPECT_EQ(record.targets, (std::vector<BrokerId>{1}));
+    EXPECT_EQ(record.struck(), "1->100,100->1");
+}
+
+TEST_F(ExecutorTest, RefuseOnlyStrikesWhatIsOpened) {
+    play(
+        "[[fault]]\nid = \"p\"\nkind = \"isolate\"\ntarget = \"leader\"\nby = \"refuse\"\nplane = "
+        "\"controller+client\"\n");
+    EXPECT_EQ(target_.done, (std::vector<std::string>{"add p/1->100", "add p/150->1"}))
+        << "a controller opens nothing to a broker, nor a broker to a client";
+}
+
+TEST_F(ExecutorTest, FlakyStopsEveryPathAndRestoresThemAll) {
+    play("[[fault]]\nid = \"f\"\nkind = \"flaky\"\npath = \"brokers->brokers\"\nstep = \"1ms\"\n");
+    ASSERT_EQ(target_.done.size(), 12U);
+    std::vector<std::string> stopped;
+    std::vector<std::string> restored;
+    for (std::size_t i = 0; i < 6; ++i) {
+        EXPECT_EQ(target_.done[i].substr(0, 4), "add ");
+        stopped.push_back(target_.done[i].substr(4));
+        EXPECT_EQ(target_.done[i + 6].substr(0, 7), "remove ");
+        restored.push_back(target_.done[i + 6].substr(7));
+    }
+    EXPECT_NE(stopped, restored) << "in another order, by this seed";
+    EXPECT_EQ(std::set<std::string>(stopped.begin(), stopped.end()),
+              std::set<std::string>(restored.begin(), restored.end()));
+    EXPECT_EQ(doubt(), "");
+}
+
+TEST_F(ExecutorTest, ElectionsGoToTheCluster) {
+    play("[[fault]]\nkind = \"elect\"\n[[fault]]\nkind = \"elect\"\nelection = \"unclean\"\n");
+    EXPECT_EQ(target_.done, (std::vector<std::string>{"elect preferred", "elect unclean"}));
+    EXPECT_EQ(doubt(), "");
+}
+
+TEST_F(ExecutorTest, AnOptionalFaultThatFailsIsLeftOut) {
+    facts_.leads = kNoBroker;
+    play(
+        "[[fault]]\nid = \"a\"\nkind = \"kill\"\ntarget = \"leader\"\noptional = true\n"
+        "[[fault]]\nafter = \"a\"\nkind = \"pause\"\ntarget = \"id:3\"\n");
+    EXPECT_EQ(target_.done, (std::vector<std::string>{"pause 3"}));
+    EXPECT_EQ(doubt(), "");
+    EXPECT_FALSE(executor_->records().front().ok);
+    EXPECT_NE(executor_->records().front().detail.find("left out"), std::string::npos);
+}
+
+TEST_F(ExecutorTest, EventsCountFromTheStrikeOn) {
+    const std::string fault =
+        "[[fault]]\nkind = \"pause\"\ntarget = \"leader\"\ndeadline = \"5ms\"\n"
+        "until = \"passed(Fetch leader->id:2)\"\n";
+    facts_.passed = {monotonic_now()};
+    play(fault);
+    EXPECT_EQ(doubt(), "fault-not-effective") << "that one was before";
+    facts_.passed = {monotonic_now() + seconds(1)};
+    play(fault);
+    EXPECT_EQ(doubt(), "");
+}
+
+TEST_F(ExecutorTest, ReleaseBeforeTheStrikeReleasesNothing) {
+    play(
+        "[[fault]]\nid = \"h\"\nat = \"60s\"\nkind = \"hold\"\npath = \"leader->follower:all\"\n"
+        "[[fault]]\nkind = \"release\"\ntarget = \"h\"\n");
+    EXPECT_EQ(doubt(), "fault-not-effective");
 }
 
 }  // namespace
