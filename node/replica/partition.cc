@@ -70,6 +70,19 @@ Status Partition::flush() {
     return flushed;
 }
 
+Status Partition::close() {
+    if (state_->offline) return failure(state_->id.topic_partition().to_string() + " is offline");
+    Status closed = state_->log->close();
+    if (!closed) state_->go_offline(closed.error());
+    return closed;
+}
+
+void Partition::go_offline(const Error& cause) { state_->go_offline(cause); }
+
+void Partition::expire_producers(std::int64_t now_ms, Duration expiration) {
+    state_->log->expire_producers(now_ms, expiration);
+}
+
 void Partition::apply_registration(Instant now, const PartitionRegistration& registration) {
     State& s = *state_;
     if (s.offline || registration.partition_epoch < s.partition_epoch) return;

@@ -223,6 +223,13 @@ public:
                              LeaderEpoch current_leader_epoch) const;
     /// Errors: IO; the partition is then offline.
     Status flush();
+    /// At a clean stop: the log is durable and opens without being read again. Errors: as flush(), and of a
+    /// partition that is offline.
+    Status close();
+    /// The log cannot be used, or not any more: KAFKA_STORAGE_ERROR from now on.
+    void go_offline(const Error& cause);
+    /// Forgets idempotent producers that have been silent for `expiration`.
+    void expire_producers(std::int64_t now_ms, Duration expiration);
 
     // -- as follower --------------------------------------------------
     /// nullopt unless following a live leader.

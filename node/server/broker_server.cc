@@ -100,10 +100,9 @@ private:
             broker.next_isr_tick = broker.now + broker.config.replica_lag_time_max / 2;
             for (auto& [name, held] : broker.partitions) held->tick(broker.now);
         }
-        if (broker.now >= broker.next_checkpoint) {
-            broker.next_checkpoint = broker.now + broker.config.high_watermark_checkpoint_interval;
-            broker.write_checkpoint();
-        }
+        if (broker.checkpoints.high_watermarks_due(broker.now, broker.config)) broker.write_checkpoint();
+        broker.checkpoints.write_due(broker.now, broker.config, broker.partitions, broker.outbox);
+        broker.checkpoints.expire_producers(broker.now, broker.wall_ms, broker.config, broker.partitions);
     }
 
     std::unique_ptr<BrokerState> state_;
@@ -127,18 +126,17 @@ void BrokerState::settle() {
 
 void BrokerState::drain_partition_events() {
     for (auto& [name, held] : partitions) {
-        for (PartitionEvent& event : held->take_events()) outbox.event(std::move(event));
+        for (PartitionEvent& event : held->take_events()) {
+            if (const auto* offline = std::get_if<WentOffline>(&event.fact))
+                outbox.error(fmt::format("{} goes offline: {}", name.to_string(), offline->reason));
+            outbox.event(std::move(event));
+        }
     }
 }
 
 void BrokerState::write_checkpoint() {
     drain_partition_events();
-    OffsetCheckpoint checkpoint = loaded_checkpoint;
-    for (const auto& [name, held] : partitions) {
-        checkpoint[name] = held->high_watermark();
-        outbox.event(ServerEvent{CheckpointWritten{name, held->high_watermark()}});
-    }
-    outbox.file(kReplicationOffsetCheckpoint, format_offset_checkpoint(checkpoint));
+    checkpoints.write_high_watermarks(partitions, outbox);
 }
 
 Result<std::unique_ptr<Server>> make_broker_server(Instant now, std::int64_t wall_ms, NodeConfig config,
@@ -147,13 +145,9 @@ Result<std::unique_ptr<Server>> make_broker_server(Instant now, std::int64_t wal
     if (!meta) return tl::make_unexpected(meta.error());
     config.cluster_id = meta->cluster_id;
     auto state = std::make_unique<BrokerState>(std::move(config), *meta, storage, rng);
-    const auto text = storage.read_file(kReplicationOffsetCheckpoint);
-    if (!text) return tl::make_unexpected(text.error());
-    if (text->has_value()) {
-        auto checkpoint = parse_offset_checkpoint(as_text(**text), kReplicationOffsetCheckpoint);
-        if (!checkpoint) return tl::make_unexpected(checkpoint.error());
-        state->loaded_checkpoint = std::move(*checkpoint);
-    }
+    auto checkpoints = Checkpoints::load(storage);
+    if (!checkpoints) return tl::make_unexpected(checkpoints.error());
+    state->checkpoints = std::move(*checkpoints);
     state->now = now;
     state->wall_ms = wall_ms;
     state->start();

@@ -9,9 +9,9 @@
 
 #include "base/rng.h"
 #include "node/controller/metadata_image.h"
-#include "node/log/checkpoint.h"
 #include "node/replica/partition.h"
 #include "node/server/channel.h"
+#include "node/server/checkpoints.h"
 #include "node/server/config.h"
 #include "node/server/inbound.h"
 #include "node/server/meta_properties.h"
@@ -127,17 +127,15 @@ struct BrokerState {
     void apply_if_current();
     void apply_image();
     void apply_partition(const TopicImage& topic, std::int32_t index);
-    Result<std::unique_ptr<Partition>> open_partition(const TopicImage& topic, const TopicPartition& name);
+    Result<std::unique_ptr<PartitionLog>> open_log(const TopicImage& topic, const TopicPartition& name);
+    std::unique_ptr<Partition> open_partition(const TopicImage& topic, const TopicPartition& name);
     Status claim_directory(const TopicImage& topic, const TopicPartition& name);
-    /// Partitions of the image that could not be opened, and why.
-    std::map<TopicPartition, std::string> unopened;
     [[nodiscard]] std::int32_t min_isr_of(const TopicImage& topic) const;
 
     // -- partitions
     std::map<TopicPartition, std::unique_ptr<Partition>> partitions;
-    OffsetCheckpoint loaded_checkpoint;
+    Checkpoints checkpoints;
     Instant next_isr_tick{0};
-    Instant next_checkpoint{0};
     [[nodiscard]] Partition* partition(const TopicPartition& name);
     void write_checkpoint();
     /// Events, finished produces, proposals, delayed fetches: everything that a partition's change sets off.

@@ -97,6 +97,26 @@ Setter time_ms(Duration NodeConfig::* member, std::int64_t low) {
         return Duration{milliseconds(*value)};
     });
 }
+Setter log_bytes(std::int32_t LogSettings::* member, std::int64_t low) {
+    return [member, low](NodeConfig& config, const std::string& text) -> Status {
+        const auto value = number<std::int32_t>(text, low, INT32_MAX);
+        if (!value) return tl::make_unexpected(value.error());
+        config.log.*member = *value;
+        return {};
+    };
+}
+Status set_roll(NodeConfig& config, const std::string& text) {
+    const auto value = number<std::int64_t>(text, 1, std::int64_t{1} << 40U);
+    if (!value) return tl::make_unexpected(value.error());
+    config.log.roll = milliseconds(*value);
+    return {};
+}
+Status set_flush_interval(NodeConfig& config, const std::string& text) {
+    const auto value = number<std::int64_t>(text, 1, INT64_MAX);
+    if (!value) return tl::make_unexpected(value.error());
+    config.log.flush_interval_messages = *value;
+    return {};
+}
 Setter whole(std::int32_t NodeConfig::* member, std::int64_t low) {
     return parsed(member,
                   [low](const std::string& text) { return number<std::int32_t>(text, low, INT32_MAX); });
@@ -153,6 +173,16 @@ const std::map<std::string, Setter>& setters() {
         {"replica.fetch.max.bytes", whole(&NodeConfig::replica_fetch_max_bytes, 1)},
         {"replica.high.watermark.checkpoint.interval.ms",
          time_ms(&NodeConfig::high_watermark_checkpoint_interval, 1)},
+        {"log.flush.offset.checkpoint.interval.ms",
+         time_ms(&NodeConfig::recovery_point_checkpoint_interval, 1)},
+        {"log.flush.start.offset.checkpoint.interval.ms",
+         time_ms(&NodeConfig::log_start_checkpoint_interval, 1)},
+        {"log.segment.bytes", log_bytes(&LogSettings::segment_bytes, 14)},
+        {"log.roll.ms", set_roll},
+        {"log.index.interval.bytes", log_bytes(&LogSettings::index_interval_bytes, 0)},
+        {"log.index.size.max.bytes", log_bytes(&LogSettings::index_size_max_bytes, 12)},
+        {"log.flush.interval.messages", set_flush_interval},
+        {"producer.id.expiration.ms", time_ms(&NodeConfig::producer_id_expiration, 1)},
         {"min.insync.replicas", whole(&NodeConfig::min_insync_replicas, 1)},
         {"unclean.leader.election.enable", flag(&NodeConfig::unclean_leader_election)},
         {"unclean.leader.election.interval.ms", time_ms(&NodeConfig::unclean_election_interval, 1)},

@@ -13,6 +13,7 @@
 #include "base/time.h"
 #include "node/controller/metadata_image.h"
 #include "node/log/bugs.h"
+#include "node/log/log_settings.h"
 
 namespace highwater::node {
 
@@ -42,6 +43,10 @@ struct NodeConfig {
     Duration replica_fetch_backoff = milliseconds(1000);
     std::int32_t replica_fetch_max_bytes = 1048576;
     Duration high_watermark_checkpoint_interval = milliseconds(5000);
+    Duration recovery_point_checkpoint_interval = milliseconds(60000);
+    Duration log_start_checkpoint_interval = milliseconds(60000);
+    Duration producer_id_expiration = milliseconds(86400000);
+    LogSettings log;
     std::int32_t min_insync_replicas = 1;
     bool unclean_leader_election = false;
     Duration unclean_election_interval = milliseconds(300000);

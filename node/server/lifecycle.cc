@@ -42,7 +42,7 @@ BrokerState::BrokerState(NodeConfig config_, MetaProperties meta_, Storage& stor
 void BrokerState::start() {
     outbox.event(ServerEvent{ServerStarted{"broker", incarnation, config.bugs.to_string()}});
     next_isr_tick = now + config.replica_lag_time_max / 2;
-    next_checkpoint = now + config.high_watermark_checkpoint_interval;
+    checkpoints.start(now, config);
 }
 
 void BrokerState::send_registration() {
@@ -51,7 +51,9 @@ void BrokerState::send_registration() {
     request.cluster_id = config.cluster_id.to_string();
     request.incarnation_id = incarnation;
     request.log_dirs = {meta.directory_id};
-    request.previous_broker_epoch = kUnknownBrokerEpoch;
+    // A process that registers once more has lost nothing since the last time.
+    request.previous_broker_epoch =
+        broker_epoch == kUnknownBrokerEpoch ? checkpoints.previous_broker_epoch() : broker_epoch;
     for (const Endpoint& endpoint : config.advertised) {
         request.listeners.push_back({endpoint.listener, endpoint.host, endpoint.port, 0});
     }
@@ -154,19 +156,17 @@ void BrokerState::finish_shutdown(bool clean) {
 }
 
 void BrokerState::complete_stop() {
-    for (auto& [name, held] : partitions) {
-        if (const Status flushed = held->flush(); !flushed) {
-            outbox.error(fmt::format("{}: {}", name.to_string(), flushed.error().message));
-            stopped_clean = false;
-        }
-    }
-    write_checkpoint();
+    bool closed = true;
+    for (auto& [name, held] : partitions) closed = held->close() && closed;
+    stopped_clean = stopped_clean && closed;
+    drain_partition_events();
+    checkpoints.write_at_stop(storage, partitions, closed, broker_epoch, outbox);
     outbox.event(ServerEvent{ServerStopped{stopped_clean}});
     outbox.stopped();
 }
 
 Instant BrokerState::lifecycle_deadline() const {
-    Instant next = std::min(shutdown_gives_up, std::min(next_isr_tick, next_checkpoint));
+    Instant next = std::min(shutdown_gives_up, std::min(next_isr_tick, checkpoints.deadline()));
     if (registration.idle())
         next = std::min(next, phase == BrokerPhase::Registering ? next_register : next_heartbeat);
     if (metadata.idle()) next = std::min(next, next_metadata_fetch);

@@ -134,26 +134,36 @@ Status BrokerState::claim_directory(const TopicImage& topic, const TopicPartitio
                                claimed->to_string(), topic.id.to_string()));
 }
 
-Result<std::unique_ptr<Partition>> BrokerState::open_partition(const TopicImage& topic,
-                                                               const TopicPartition& name) {
+Result<std::unique_ptr<PartitionLog>> BrokerState::open_log(const TopicImage& topic,
+                                                            const TopicPartition& name) {
     if (const Status claimed = claim_directory(topic, name); !claimed)
         return tl::make_unexpected(claimed.error());
-    auto log = PartitionLog::open(storage, name.to_string());
-    if (!log) return tl::make_unexpected(log.error());
-    const auto saved = loaded_checkpoint.find(name);
-    const Offset high_watermark = saved == loaded_checkpoint.end() ? 0 : saved->second;
+    auto log = PartitionLog::open(storage, name.to_string(), config.log, checkpoints.log_start(name));
+    if (!log) return log;
+    const std::uint64_t cut = (*log)->recovered_cut_bytes();
+    outbox.info(fmt::format("{}: log end offset {}, checkpointed high watermark {}{}", name.to_string(),
+                            (*log)->log_end_offset(), checkpoints.high_watermark(name),
+                            cut == 0 ? "" : fmt::format(", {} bytes cut from its end", cut)));
+    return log;
+}
+
+/// One whose log cannot be used is there all the same, offline: it answers KAFKA_STORAGE_ERROR.
+std::unique_ptr<Partition> BrokerState::open_partition(const TopicImage& topic, const TopicPartition& name) {
     PartitionSettings settings;
     settings.self = config.node_id;
     settings.replica_lag_time_max = config.replica_lag_time_max;
     settings.min_insync_replicas = min_isr_of(topic);
     settings.bugs = config.bugs;
-    outbox.info(fmt::format("{}: log end offset {}, checkpointed high watermark {}{}", name.to_string(),
-                            (*log)->log_end_offset(), high_watermark,
-                            (*log)->recovered_cut_bytes() == 0
-                                ? ""
-                                : fmt::format(", {} bytes cut from its end", (*log)->recovered_cut_bytes())));
-    return std::make_unique<Partition>(TopicIdPartition{topic.id, topic.name, name.partition}, settings,
-                                       std::move(*log), high_watermark, view);
+    const TopicIdPartition id{topic.id, topic.name, name.partition};
+    auto log = open_log(topic, name);
+    if (log) {
+        return std::make_unique<Partition>(id, settings, std::move(*log), checkpoints.high_watermark(name),
+                                           view);
+    }
+    auto held = std::make_unique<Partition>(
+        id, settings, PartitionLog::unusable(storage, name.to_string(), log.error()), 0, view);
+    held->go_offline(log.error());
+    return held;
 }
 
 void BrokerState::apply_partition(const TopicImage& topic, std::int32_t index) {
@@ -164,15 +174,7 @@ void BrokerState::apply_partition(const TopicImage& topic, std::int32_t index) {
         return;
     Partition* held = partition(name);
     if (held == nullptr) {
-        auto opened = open_partition(topic, name);
-        if (!opened) {
-            const std::string& why = opened.error().message;
-            if (std::exchange(unopened[name], why) != why)
-                outbox.error(fmt::format("{}: {}", name.to_string(), why));
-            return;
-        }
-        unopened.erase(name);
-        held = partitions.emplace(name, std::move(*opened)).first->second.get();
+        held = partitions.emplace(name, open_partition(topic, name)).first->second.get();
     }
     PartitionRegistration registration_now;
     registration_now.replicas = registered.replicas;
