@@ -403,8 +403,8 @@ TEST(Lifecycle, TheDirectoryOfAnotherTopicIsNotTakenOver) {
         node::Durability::Flushed));
     cluster.start_all();
     create(cluster, {{1}});
-    EXPECT_EQ(produce(cluster, 1, 1), ErrorCode::NotLeaderOrFollower);
-    EXPECT_TRUE(cluster.logged(1, "ERROR t-0: partition.metadata says topic id AAAAAAAAAAAAAAAAAAAB8A"));
+    EXPECT_EQ(produce(cluster, 1, 1), ErrorCode::KafkaStorageError);
+    EXPECT_TRUE(cluster.logged(1, "ERROR t-0 goes offline: partition.metadata says topic id AAAAAAAAAAAAAAAAAAAB8A"));
 }
 
 class DataDirectory : public ::testing::Test {
