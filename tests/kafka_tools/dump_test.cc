@@ -1,0 +1,139 @@
+// Goal: Kafka's own tool reads what our log writes, segments, both indexes and producer snapshots, and has
+// nothing to complain about; and it does complain when a file is damaged.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "node/log/file_storage.h"
+#include "node/log/partition_log.h"
+#include "tests/kafka_tools/dump_tool.h"
+#include "tests/node_broker/cluster_fixture.h"
+#include "wire/record_batch.h"
+
+namespace highwater::test {
+namespace {
+
+/// `records` records of one idempotent producer.
+Bytes idempotent(std::int16_t epoch, std::int32_t sequence, int records, std::int64_t timestamp) {
+    wire::BatchSpec spec;
+    spec.producer_id = 4711;
+    spec.producer_epoch = epoch;
+    spec.base_sequence = sequence;
+    for (int i = 0; i < records; ++i) {
+        wire::Record record;
+        record.timestamp = timestamp + i;
+        record.key = Bytes{'k'};
+        record.value = Bytes(200, 'v');
+        spec.records.push_back(std::move(record));
+    }
+    return wire::encode_batch(spec);
+}
+
+class OurLog : public testing::Test {
+protected:
+    static constexpr int kBatches = 300;
+    static constexpr int kRecords = 3;
+
+    void SetUp() override {
+        const node::LogSettings settings{.segment_bytes = 60000, .index_interval_bytes = 2000};
+        auto log = node::PartitionLog::open(storage, "t-0", settings);
+        ASSERT_TRUE(log) << log.error().message;
+        std::int32_t sequence = 0;
+        for (int i = 0; i < kBatches; ++i) {
+            if (i % 100 == 0) {
+                ASSERT_TRUE((*log)->assign_epoch(i / 100 * 2, (*log)->log_end_offset()));
+            }
+            const auto appended = (*log)->append_as_leader(
+                idempotent(0, sequence, kRecords, 1700000000000 + 10 * i - (i % 7 == 0 ? 500 : 0)),
+                i / 100 * 2);
+            ASSERT_TRUE(appended) << appended.error().message;
+            ASSERT_EQ(appended->error, wire::ErrorCode::None) << appended->refusal;
+            sequence += kRecords;
+        }
+        ASSERT_TRUE((*log)->close());
+        ASSERT_GE((*log)->segment_count(), 3U);
+    }
+
+    TemporaryDirectory root;
+    node::FileStorage storage{root.path()};
+    const std::string directory = root.path() + "/t-0";
+};
+
+TEST_F(OurLog, EveryBatchIsWhatItWasAppendedAs) {
+    const Dumped dumped = dump(files_with(directory, ".log"), "--deep-iteration");
+    EXPECT_EQ(complaints(dumped), "");
+    EXPECT_EQ(dumped.count("baseOffset: "), static_cast<std::size_t>(kBatches));
+    EXPECT_EQ(dumped.count("isvalid: true"), static_cast<std::size_t>(kBatches));
+    EXPECT_EQ(dumped.count("producerId: 4711"), static_cast<std::size_t>(kBatches));
+    EXPECT_EQ(dumped.count("| offset: "), static_cast<std::size_t>(kBatches * kRecords));
+    for (const int epoch : {0, 2, 4})
+        EXPECT_EQ(dumped.count(fmt::format("partitionLeaderEpoch: {} ", epoch)), 100U) << epoch;
+    EXPECT_EQ(dumped.count("baseOffset: 897 lastOffset: 899 count: 3 baseSequence: 897 lastSequence: 899"),
+              1U)
+        << dumped.text.substr(dumped.text.size() > 2000 ? dumped.text.size() - 2000 : 0);
+}
+
+TEST_F(OurLog, ItsIndexesAreSane) {
+    for (const char* ending : {".index", ".timeindex"}) {
+        const std::vector<std::string> files = files_with(directory, ending);
+        ASSERT_GE(files.size(), 3U);
+        const Dumped sane = dump(files, "--index-sanity-check");
+        EXPECT_EQ(complaints(sane), "");
+        EXPECT_EQ(sane.count(" passed sanity check."), files.size()) << sane.text;
+        EXPECT_EQ(complaints(dump(files, "--verify-index-only")), "") << ending;
+        const Dumped printed = dump(files);
+        EXPECT_EQ(complaints(printed), "");
+        EXPECT_GT(printed.count("offset: "), 20U);
+    }
+}
+
+TEST_F(OurLog, ItsProducerSnapshotsCanBeRead) {
+    const Dumped dumped = dump({directory + "/00000000000000000900.snapshot"});
+    EXPECT_EQ(complaints(dumped), "");
+    EXPECT_EQ(dumped.count("producerId: 4711 producerEpoch: 0"), 1U) << dumped.text;
+    EXPECT_EQ(dumped.count("lastSequence: 899"), 1U) << dumped.text;
+    EXPECT_EQ(dumped.count("lastOffset: 899"), 1U) << dumped.text;
+}
+
+TEST_F(OurLog, ADamagedIndexIsFoundOut) {
+    const std::string index = files_with(directory, ".index").front();
+    std::fstream file(index, std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(7);
+    file.put('\x01');
+    file.close();
+    EXPECT_NE(complaints(dump({index}, "--verify-index-only")), "");
+}
+
+class ClusterDump : public ClusterTest {};
+
+TEST_F(ClusterDump, AClustersMetadataLogAndItsReplicasCanBeRead) {
+    cluster_.emplace("log.index.interval.bytes=100\nlog.segment.bytes=2000\n");
+    start_with_topic({{1, 2, 3}});
+    for (std::uint64_t value = 0; value < 60; ++value) produce(1, {value});
+    for (const BrokerId id : {3, 2, 1, ProcessCluster::kController}) cluster().terminate(id);
+
+    const std::string metadata =
+        cluster().directory(ProcessCluster::kController) + "/data/__cluster_metadata-0";
+    const Dumped log = dump(files_with(metadata, ".log"), "--cluster-metadata-decoder");
+    EXPECT_EQ(complaints(log), "");
+    EXPECT_EQ(log.count("\"type\":\"TOPIC_RECORD\""), 1U) << log.text;
+    EXPECT_EQ(log.count("\"type\":\"PARTITION_RECORD\""), 1U);
+    EXPECT_EQ(log.count("\"type\":\"REGISTER_BROKER_RECORD\""), 3U);
+    EXPECT_EQ(log.count("isvalid: false"), 0U);
+
+    for (const BrokerId id : {1, 2, 3}) {
+        const std::string directory = cluster().directory(id) + "/data/" + kTopic + "-0";
+        SCOPED_TRACE(directory);
+        const Dumped replica = dump(files_with(directory, ".log"), "--deep-iteration");
+        EXPECT_EQ(complaints(replica), "");
+        EXPECT_EQ(replica.count("| offset: "), 60U);
+        EXPECT_GT(files_with(directory, ".log").size(), 1U);
+        EXPECT_EQ(complaints(dump(files_with(directory, ".index"), "--verify-index-only")), "");
+        EXPECT_EQ(complaints(dump(files_with(directory, ".timeindex"), "--verify-index-only")), "");
+    }
+}
+
+}  // namespace
+}  // namespace highwater::test

@@ -1,0 +1,115 @@
+#include "tests/kafka_tools/dump_tool.h"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <sstream>
+
+namespace highwater::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kVersion = "4.3.1";
+constexpr const char* kInstall = "scripts/dev setup   (or: apt-get install default-jre-headless maven)";
+
+Dumped run(const std::string& command) {
+    Dumped done;
+    FILE* pipe = ::popen((command + " 2>&1").c_str(), "r");
+    if (pipe == nullptr) return done;
+    std::array<char, 4096> part{};
+    while (const std::size_t got = std::fread(part.data(), 1, part.size(), pipe))
+        done.text.append(part.data(), got);
+    const int status = ::pclose(pipe);
+    if (WIFEXITED(status)) done.exit_code = WEXITSTATUS(status);
+    return done;
+}
+
+fs::path cache_directory() {
+    const char* cache = std::getenv("XDG_CACHE_HOME");
+    const char* home = std::getenv("HOME");
+    const fs::path base = cache != nullptr && *cache != '\0' ? fs::path(cache)
+                          : home != nullptr                  ? fs::path(home) / ".cache"
+                                                             : fs::temp_directory_path();
+    return base / "highwater" / (std::string("kafka-tools-") + kVersion);
+}
+
+/// Where the jars are; "" after a failure of the test.
+std::string jars() {
+    const fs::path directory = cache_directory();
+    const fs::path tool = directory / (std::string("kafka-tools-") + kVersion + ".jar");
+    if (fs::exists(tool) && fs::exists(directory / "complete")) return directory.string();
+    if (run("mvn --version").exit_code != 0) {
+        ADD_FAILURE() << "Kafka's tools cannot be fetched: no Maven. Install it: " << kInstall;
+        return "";
+    }
+    const Dumped fetched = run("mvn -q -B -f " HW_SOURCE_DIR
+                               "/tests/kafka_tools/pom.xml dependency:copy-dependencies "
+                               "-DincludeScope=runtime -DoutputDirectory=" +
+                               directory.string());
+    if (fetched.exit_code != 0 || !fs::exists(tool)) {
+        ADD_FAILURE() << "Maven did not fetch Kafka's tools:\n" << fetched.text;
+        return "";
+    }
+    // Two tests may fetch at once: the same files, and the mark comes last.
+    std::FILE* mark = std::fopen((directory / "complete").c_str(), "w");
+    if (mark != nullptr) std::fclose(mark);
+    return directory.string();
+}
+
+}  // namespace
+
+std::size_t Dumped::count(const std::string& part) const {
+    std::size_t found = 0;
+    for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
+    return found;
+}
+
+Dumped dump(const std::vector<std::string>& files, const std::string& options) {
+    if (run("java -version").exit_code != 0) {
+        ADD_FAILURE() << "Kafka's tools cannot run: no Java. Install it: " << kInstall;
+        return {};
+    }
+    const std::string directory = jars();
+    if (directory.empty()) return {};
+    std::string list;
+    for (const std::string& file : files) list += (list.empty() ? "" : ",") + file;
+    return run("java -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -cp '" + directory +
+               "/*' org.apache.kafka.tools.DumpLogSegments " + options + " --files '" + list + "'");
+}
+
+std::string complaints(const Dumped& dumped) {
+    std::string found;
+    std::istringstream lines(dumped.text);
+    for (std::string line; std::getline(lines, line);) {
+        for (const char* sign : {"Mismatches in :", "Index offset:", "Non-consecutive offsets",
+                                 "Non-secutive offsets", "Indexed offset:", "Out of order timestamp",
+                                 "timestamp mismatch", "Index timestamp:", "isvalid: false", "Found ",
+                                 "Exception", "is corrupt", "failed", "index sanity check error"}) {
+            if (line.find(sign) != std::string::npos) {
+                found += line + "\n";
+                break;
+            }
+        }
+    }
+    if (dumped.exit_code != 0 && found.empty())
+        found = "exit code " + std::to_string(dumped.exit_code) + "\n" + dumped.text;
+    return found;
+}
+
+std::vector<std::string> files_with(const std::string& directory, const std::string& ending) {
+    std::vector<std::string> found;
+    for (const fs::directory_entry& entry : fs::directory_iterator(directory)) {
+        const std::string path = entry.path().string();
+        if (path.ends_with(ending)) found.push_back(path);
+    }
+    std::sort(found.begin(), found.end());
+    return found;
+}
+
+}  // namespace highwater::test

@@ -1,0 +1,27 @@
+// Kafka's own DumpLogSegments, fetched with Maven when first needed, as an oracle for the files we write.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace highwater::test {
+
+struct Dumped {
+    int exit_code = -1;
+    /// Both outputs of the tool.
+    std::string text;
+
+    [[nodiscard]] std::size_t count(const std::string& part) const;
+};
+
+/// Runs the tool over `files` with further `options`. A failure of the test, naming the command to install
+/// what is missing, if there is no Java or Maven.
+Dumped dump(const std::vector<std::string>& files, const std::string& options = "");
+
+/// What the tool prints when it finds something wrong; "" if it found nothing.
+std::string complaints(const Dumped& dumped);
+
+/// Files of `directory` with this ending, whole paths, sorted.
+std::vector<std::string> files_with(const std::string& directory, const std::string& ending);
+
+}  // namespace highwater::test
