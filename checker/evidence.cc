@@ -130,6 +130,8 @@ private:
             case TraceKind::Register:
             case TraceKind::Bug:
             case TraceKind::Invariant:
+            case TraceKind::TopicDeleted:
+            case TraceKind::Config:
                 return;
         }
     }

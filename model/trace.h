@@ -34,7 +34,9 @@ enum class TraceKind : std::uint8_t {
     ShuttingDown,
     Partition,
     Bug,
-    Invariant
+    Invariant,
+    TopicDeleted,
+    Config
 };
 
 struct TraceReplica {
@@ -52,10 +54,11 @@ struct TraceEvent {
     TraceKind kind = TraceKind::Start;
     std::int32_t partition = -1;
     std::string topic;
-    std::string role;        // role, start
-    std::string text;        // reason, cause, incarnation; bug, invariant: name
-    std::string detail;      // bug: id; invariant: what does not hold
-    std::int64_t count = 0;  // bug
+    std::string role;                  // role, start
+    std::string text;                  // reason, cause, incarnation; bug, invariant, config: name
+    std::string detail;                // bug: id; invariant: what does not hold
+    std::int64_t count = 0;            // bug
+    std::optional<std::string> value;  // config: what it was set to; nullopt: removed
     BrokerId leader = kNoBroker;
     BrokerId broker = kNoBroker;
     BrokerEpoch broker_epoch = kUnknownBrokerEpoch;

@@ -16,10 +16,11 @@ namespace {
 using json::Element;
 using json::FieldError;
 
-constexpr std::array<std::string_view, 21> kKindNames{
-    "start",         "registered", "stop",      "role",          "append",    "hw",      "isr-proposed",
-    "isr-committed", "truncate",   "following", "ack",           "serve",     "offline", "checkpoint",
-    "register",      "fence",      "unfence",   "shutting-down", "partition", "bug",     "invariant"};
+constexpr std::array<std::string_view, 23> kKindNames{
+    "start",        "registered",    "stop",      "role",          "append",  "hw",
+    "isr-proposed", "isr-committed", "truncate",  "following",     "ack",     "serve",
+    "offline",      "checkpoint",    "register",  "fence",         "unfence", "shutting-down",
+    "partition",    "bug",           "invariant", "topic-deleted", "config"};
 
 void read_partition_name(std::string_view name, TraceEvent& event) {
     const std::size_t dash = name.rfind('-');
@@ -67,6 +68,8 @@ const std::unordered_map<std::string_view, FieldReader>& fields() {
         {"i", [](E e, K k, V v) { e.incarnation = json::to_number<std::int32_t>(k, v); }},
         {"s", [](E e, K k, V v) { e.sequence = json::to_integer(k, v); }},
         {"p", [](E e, K k, V v) { read_partition_name(json::to_text(k, v), e); }},
+        {"topic", [](E e, K k, V v) { e.topic = json::to_text(k, v); }},
+        {"value", [](E e, K k, V v) { e.value = json::to_text(k, v); }},
         {"role", [](E e, K k, V v) { e.role = json::to_text(k, v); }},
         {"leader", [](E e, K k, V v) { e.leader = json::to_number<BrokerId>(k, v); }},
         {"broker", [](E e, K k, V v) { e.broker = json::to_number<BrokerId>(k, v); }},

@@ -26,11 +26,11 @@ inline constexpr Versions kNotOffered{1, 0};
 inline constexpr std::array kApis = {
     // Produce 0-2 are advertised, as librdkafka wants, but no client in use sends them; they cannot be
     // decoded.
-    ApiInfo{ApiKey::Produce, "Produce", 9, {0, 8}, kNotOffered},
-    ApiInfo{ApiKey::Fetch, "Fetch", 12, {4, 11}, {4, 17}},
-    ApiInfo{ApiKey::ListOffsets, "ListOffsets", 6, {1, 5}, {1, 5}},
-    ApiInfo{ApiKey::Metadata, "Metadata", 9, {0, 8}, {0, 8}},
-    ApiInfo{ApiKey::FindCoordinator, "FindCoordinator", 3, {0, 2}, kNotOffered},
+    ApiInfo{ApiKey::Produce, "Produce", 9, {0, 13}, kNotOffered},
+    ApiInfo{ApiKey::Fetch, "Fetch", 12, {4, 17}, {4, 17}},
+    ApiInfo{ApiKey::ListOffsets, "ListOffsets", 6, {1, 11}, {1, 11}},
+    ApiInfo{ApiKey::Metadata, "Metadata", 9, {0, 13}, {0, 13}},
+    ApiInfo{ApiKey::FindCoordinator, "FindCoordinator", 3, {0, 6}, kNotOffered},
     ApiInfo{ApiKey::ApiVersions, "ApiVersions", 3, {0, 4}, {0, 4}},
     ApiInfo{ApiKey::CreateTopics, "CreateTopics", 5, {2, 7}, {2, 7}},
     ApiInfo{ApiKey::DeleteTopics, "DeleteTopics", 4, {1, 6}, {1, 6}},

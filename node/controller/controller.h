@@ -1,8 +1,9 @@
 // The active controller, sans-IO: registrations and sessions, elections, AlterPartition, topics. Every
 // decision is a metadata record, appended and flushed to __cluster_metadata-0 before the answer exists (one
 // voter: appended is committed). Requests and answers are the wire's own messages. Split by rule:
-// registration.cc, sessions.cc, election.cc, alter_partition.cc, topics.cc, metadata_log.cc. Reference:
-// Kafka 4.x, eligible leader replicas off.
+// registration.cc, sessions.cc, election.cc, elect_leaders.cc, alter_partition.cc, topics.cc,
+// delete_topics.cc, alter_configs.cc, producer_ids.cc, metadata_log.cc. Reference: Kafka 4.x, eligible leader
+// replicas off.
 #pragma once
 
 #include <memory>
@@ -16,10 +17,14 @@
 #include "node/controller/metadata_image.h"
 #include "node/log/bugs.h"
 #include "node/log/partition_log.h"
+#include "wire/messages/allocate_producer_ids.h"
 #include "wire/messages/alter_partition.h"
 #include "wire/messages/broker_heartbeat.h"
 #include "wire/messages/broker_registration.h"
 #include "wire/messages/create_topics.h"
+#include "wire/messages/delete_topics.h"
+#include "wire/messages/elect_leaders.h"
+#include "wire/messages/incremental_alter_configs.h"
 
 namespace highwater::node {
 
@@ -30,11 +35,17 @@ struct ControllerSettings {
     /// Cluster default; a topic's ConfigRecord overrides it.
     bool unclean_leader_election = false;
     Duration unclean_election_interval = seconds(300);
+    /// Partitions go back to their preferred leaders by themselves, looked at this often.
+    bool auto_leader_rebalance = true;
+    Duration leader_imbalance_check_interval = seconds(300);
     std::int32_t min_insync_replicas = 1;
     std::int32_t default_replication_factor = 1;
     std::int32_t num_partitions = 1;
     Bugs bugs;
 };
+
+/// Ids in one answer to AllocateProducerIds.
+inline constexpr std::int32_t kProducerIdBlock = 1000;
 
 class Controller {
 public:
@@ -66,8 +77,27 @@ public:
                                         const wire::AlterPartitionRequest& request);
     wire::CreateTopicsResponse handle(Instant now, std::int64_t wall_ms,
                                       const wire::CreateTopicsRequest& request);
+    /// By name (`topic_names`, before version 6) or by name or id (`topics`). Refused: UNKNOWN_TOPIC_ID,
+    /// UNKNOWN_TOPIC_OR_PARTITION; INVALID_REQUEST for a topic that is named twice, or both ways, or not at
+    /// all.
+    wire::DeleteTopicsResponse handle(Instant now, std::int64_t wall_ms,
+                                      const wire::DeleteTopicsRequest& request);
+    /// Topics only. Refused per resource, and then nothing of it is changed: UNKNOWN_TOPIC_OR_PARTITION,
+    /// INVALID_REQUEST (other resources, something twice, no value), INVALID_CONFIG (names and values that
+    /// topic_config.h does not take; append and subtract where there is no list).
+    wire::IncrementalAlterConfigsResponse handle(Instant now, std::int64_t wall_ms,
+                                                 const wire::IncrementalAlterConfigsRequest& request);
+    /// Preferred, or unclean whatever unclean.leader.election.enable says. Per partition ELECTION_NOT_NEEDED
+    /// (left out when all partitions are asked for), PREFERRED_LEADER_NOT_AVAILABLE,
+    /// ELIGIBLE_LEADERS_NOT_AVAILABLE, UNKNOWN_TOPIC_OR_PARTITION; INVALID_REQUEST for another election type.
+    wire::ElectLeadersResponse handle(Instant now, std::int64_t wall_ms,
+                                      const wire::ElectLeadersRequest& request);
+    /// The next block of kProducerIdBlock ids. Refused: STALE_BROKER_EPOCH.
+    wire::AllocateProducerIdsResponse handle(Instant now, std::int64_t wall_ms,
+                                             const wire::AllocateProducerIdsRequest& request);
 
-    /// Fences silent brokers (checked every session/8), retries unclean elections.
+    /// Fences silent brokers (checked every session/8), retries unclean elections, goes back to preferred
+    /// leaders.
     void tick(Instant now, std::int64_t wall_ms);
     [[nodiscard]] Instant deadline() const;
 

@@ -24,8 +24,9 @@ Choice elect(const PartitionImage& partition, const PartitionTarget& target, con
     const auto in_sync = [&](BrokerId id) {
         return (target.any_replica || contains(target.isr, id)) && may_lead(id);
     };
-    if (in_sync(partition.leader)) return {partition.leader};
     const auto& replicas = partition.replicas;
+    if (target.election == Election::Preferred && in_sync(replicas.front())) return {replicas.front()};
+    if (in_sync(partition.leader)) return {partition.leader};
     if (const auto first = std::find_if(replicas.begin(), replicas.end(), in_sync); first != replicas.end())
         return {*first};
     if (!target.unclean) return {};
@@ -127,6 +128,22 @@ void Controller::State::add_elections(Records& records, BrokerId returning) {
     for (const auto& [name, topic] : image.topics()) {
         for (const auto& [index, partition] : topic.partitions) {
             if (partition.leader == kNoBroker) add_change(records, topic, index, partition.isr, may_lead);
+        }
+    }
+}
+
+void Controller::State::add_preferred_elections(Records& records) const {
+    const MayLead may_lead = [&](BrokerId id) { return is_active(id); };
+    for (const auto& [name, topic] : image.topics()) {
+        for (const auto& [index, partition] : topic.partitions) {
+            const BrokerId preferred = partition.replicas.front();
+            if (partition.leader == preferred || !contains(partition.isr, preferred)) continue;
+            PartitionTarget target;
+            target.isr = partition.isr;
+            target.leader_recovery_state = partition.leader_recovery_state;
+            target.election = Election::Preferred;
+            if (auto record = change_partition(topic.id, index, partition, target, may_lead))
+                records.emplace_back(std::move(*record));
         }
     }
 }

@@ -13,6 +13,13 @@ namespace highwater::node {
 /// True for brokers that may lead after the change: unfenced, not leaving.
 using MayLead = std::function<bool(BrokerId)>;
 
+enum class Election : std::uint8_t {
+    /// A leader that may lead stays.
+    IfNeeded,
+    /// The first of the replicas leads if it may, whoever leads now.
+    Preferred,
+};
+
 struct PartitionTarget {
     /// The ISR to have. Empty: its last member left, stays, and the partition has no leader (ELR is off).
     std::vector<BrokerId> isr;
@@ -21,6 +28,7 @@ struct PartitionTarget {
     bool unclean = false;
     /// Bug elect_any: an election does not ask for the ISR; who is not in it becomes it.
     bool any_replica = false;
+    Election election = Election::IfNeeded;
 };
 
 /// The record that brings `partition` to `target`, with an election where its leader may not lead any more:

@@ -1,6 +1,7 @@
 // What the controller decided, as facts for the white-box trace and the in-memory invariants.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -47,11 +48,23 @@ struct PartitionChanged {
     /// Chosen from outside the ISR.
     bool unclean = false;
     /// "created", "registered" (a new incarnation of a replica), "fenced", "unfenced", "shutdown",
-    /// "alter-partition", "unclean" (any unclean election, whatever led to it).
+    /// "alter-partition", "preferred" (ElectLeaders, or the timer), "unclean-request" (ElectLeaders),
+    /// "unclean" (any other unclean election, whatever led to it).
     std::string cause;
+};
+/// With all its partitions and configs.
+struct TopicDeleted {
+    std::string topic;
+    Uuid topic_id;
+};
+/// An existing topic's config was set; nullopt: it was removed, the cluster's default holds again.
+struct TopicConfigChanged {
+    std::string topic;
+    std::string name;
+    std::optional<std::string> value;
 };
 
 using ControllerEvent = std::variant<BrokerRegistered, BrokerFenced, BrokerUnfenced, BrokerShuttingDown,
-                                     PartitionChanged, BugActivated>;
+                                     PartitionChanged, BugActivated, TopicDeleted, TopicConfigChanged>;
 
 }  // namespace highwater::node

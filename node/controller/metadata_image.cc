@@ -236,6 +236,16 @@ Status MetadataImage::replay(Offset, const wire::ConfigRecord& record) {
     return {};
 }
 
+Status MetadataImage::replay(Offset, const wire::ProducerIdsRecord& record) {
+    // A block that is handed out twice gives two producers one identity.
+    if (record.next_producer_id < next_producer_id_) {
+        return failure(fmt::format("the next producer id would fall from {} to {}", next_producer_id_,
+                                   record.next_producer_id));
+    }
+    next_producer_id_ = record.next_producer_id;
+    return {};
+}
+
 Status MetadataImage::replay(Offset, const wire::AbortTransactionRecord&) {
     return failure(
         "records of an aborted metadata transaction were applied already and cannot be taken back");

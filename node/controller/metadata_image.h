@@ -92,6 +92,8 @@ public:
     [[nodiscard]] const PartitionImage* partition(const TopicPartition& partition) const;
     /// Offset after the last applied record; 0 before the first.
     [[nodiscard]] Offset end_offset() const { return end_offset_; }
+    /// The first id that no block handed out so far contains.
+    [[nodiscard]] ProducerId next_producer_id() const { return next_producer_id_; }
 
     friend bool operator==(const MetadataImage&, const MetadataImage&) = default;
 
@@ -106,8 +108,9 @@ private:
     Status replay(Offset offset, const wire::PartitionRecord& record);
     Status replay(Offset offset, const wire::PartitionChangeRecord& record);
     Status replay(Offset offset, const wire::ConfigRecord& record);
+    Status replay(Offset offset, const wire::ProducerIdsRecord& record);
     Status replay(Offset offset, const wire::AbortTransactionRecord& record);
-    /// Features, controllers, producer ids, transaction brackets: nothing that replication depends on.
+    /// Features, controllers, transaction brackets: nothing that replication depends on.
     template <class Other>
     Status replay(Offset, const Other&) {
         return {};
@@ -119,6 +122,7 @@ private:
     std::map<std::string, TopicImage> topics_;
     std::map<Uuid, std::string> topic_names_;
     Offset end_offset_ = 0;
+    ProducerId next_producer_id_ = 0;
 };
 
 }  // namespace highwater::node

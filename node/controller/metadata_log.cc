@@ -63,6 +63,7 @@ bool contains(const std::vector<BrokerId>& ids, BrokerId id) {
 struct Before {
     std::optional<PartitionImage> partition;
     BrokerEpoch broker_epoch = kUnknownBrokerEpoch;
+    std::string topic;
 };
 
 Before before(const MetadataImage& image, const wire::MetadataRecord& record) {
@@ -75,6 +76,9 @@ Before before(const MetadataImage& image, const wire::MetadataRecord& record) {
     } else if (const auto* registration = std::get_if<wire::RegisterBrokerRecord>(&record)) {
         const BrokerImage* broker = image.broker(registration->broker_id);
         if (broker != nullptr) found.broker_epoch = broker->epoch;
+    } else if (const auto* removal = std::get_if<wire::RemoveTopicRecord>(&record)) {
+        const TopicImage* topic = image.topic(removal->topic_id);
+        if (topic != nullptr) found.topic = topic->name;
     }
     return found;
 }
@@ -108,6 +112,14 @@ public:
     void operator()(const wire::PartitionChangeRecord& record) const {
         partition(record.topic_id, record.partition_id, record.leader != kNoLeaderChange);
     }
+    void operator()(const wire::RemoveTopicRecord& record) const {
+        events_.emplace_back(TopicDeleted{before_.topic, record.topic_id});
+    }
+    void operator()(const wire::ConfigRecord& record) const {
+        // Those of a creation are a part of it.
+        if (why_.cause == kCauseConfig)
+            events_.emplace_back(TopicConfigChanged{record.resource_name, record.name, record.value});
+    }
     template <class Other>
     void operator()(const Other&) const {}
 
@@ -124,7 +136,7 @@ private:
         event.elected = elected;
         event.unclean = elected && now.leader != kNoBroker && before_.partition &&
                         !contains(before_.partition->isr, now.leader);
-        event.cause = event.unclean ? "unclean" : why_.cause;
+        event.cause = event.unclean && why_.cause != kCauseUncleanRequest ? "unclean" : why_.cause;
         events_.emplace_back(std::move(event));
     }
 
@@ -207,6 +219,7 @@ Result<std::unique_ptr<Controller>> Controller::open(Instant now, std::int64_t w
     }
     state->next_session_check = now + state->settings.broker_session_timeout / 8;
     state->next_unclean_election = now + state->settings.unclean_election_interval;
+    state->next_rebalance = now + state->settings.leader_imbalance_check_interval;
     return std::unique_ptr<Controller>(new Controller(std::move(state)));
 }
 

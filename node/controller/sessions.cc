@@ -156,11 +156,18 @@ void Controller::tick(Instant now, std::int64_t wall_ms) {
         // A failing log is told by fatal().
         static_cast<void>(state.commit(wall_ms, records, {"unclean"}));
     }
+    if (state.settings.auto_leader_rebalance && now >= state.next_rebalance) {
+        state.next_rebalance = now + state.settings.leader_imbalance_check_interval;
+        Records records;
+        state.add_preferred_elections(records);
+        static_cast<void>(state.commit(wall_ms, records, {"preferred"}));
+    }
 }
 
 Instant Controller::deadline() const {
     if (state_->fatal) return Instant::never();
-    return std::min(state_->next_session_check, state_->next_unclean_election);
+    const Instant next = std::min(state_->next_session_check, state_->next_unclean_election);
+    return state_->settings.auto_leader_rebalance ? std::min(next, state_->next_rebalance) : next;
 }
 
 }  // namespace highwater::node

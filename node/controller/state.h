@@ -25,6 +25,10 @@ struct BrokerSession {
     std::optional<Offset> controlled_shutdown_offset;
 };
 
+/// Causes that decide what events say.
+inline constexpr const char* kCauseConfig = "config";
+inline constexpr const char* kCauseUncleanRequest = "unclean-request";
+
 /// Why a decision was made: what its events say beyond its records.
 struct Why {
     std::string cause;
@@ -41,6 +45,7 @@ struct Controller::State {
     std::map<BrokerId, BrokerSession> sessions;
     Instant next_session_check;
     Instant next_unclean_election;
+    Instant next_rebalance;
     std::vector<ControllerEvent> events;
     std::optional<Error> fatal;
     BugCounters bugs_acted;
@@ -66,6 +71,8 @@ struct Controller::State {
     /// Partitions without a leader get one if they can, `returning` being active from here on (kNoBroker:
     /// nobody is).
     void add_elections(Records& records, BrokerId returning);
+    /// Partitions whose preferred leader could lead but does not go back to it.
+    void add_preferred_elections(Records& records) const;
     void add_change(Records& records, const TopicImage& topic, std::int32_t partition,
                     std::vector<BrokerId> isr, const MayLead& may_lead);
     /// change_partition(), and whether it elected as a correct one would.

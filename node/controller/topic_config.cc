@@ -4,15 +4,16 @@
 
 #include <algorithm>
 #include <charconv>
+#include <limits>
 
 namespace highwater::node {
 namespace {
 
-std::optional<std::int32_t> parse_count(const std::string& value) {
+std::optional<std::int32_t> parse_count(const std::string& value, std::int64_t low) {
     std::int32_t number = 0;
     const char* const end = value.data() + value.size();
     const auto parsed = std::from_chars(value.data(), end, number);
-    if (parsed.ec != std::errc{} || parsed.ptr != end || number < 1) return std::nullopt;
+    if (parsed.ec != std::errc{} || parsed.ptr != end || number < low) return std::nullopt;
     return number;
 }
 
@@ -26,24 +27,69 @@ std::optional<bool> parse_boolean(std::string value) {
     return std::nullopt;
 }
 
+std::int32_t number_of(const TopicImage& topic, const char* name, std::int32_t otherwise) {
+    const auto config = topic.configs.find(name);
+    if (config == topic.configs.end()) return otherwise;
+    return parse_count(config->second, std::numeric_limits<std::int32_t>::min()).value_or(otherwise);
+}
+
+std::string known_names() {
+    std::string names;
+    for (const TopicConfigKey& key : topic_config_keys())
+        names += fmt::format("{}{}", names.empty() ? "" : ", ", key.name);
+    return names;
+}
+
 }  // namespace
 
-std::optional<std::string> topic_config_error(const std::string& name, const std::string& value) {
-    if (name == kMinInsyncReplicas) {
-        if (parse_count(value)) return std::nullopt;
-        return fmt::format("{} must be a whole number from 1, not \"{}\"", name, value);
+const std::vector<TopicConfigKey>& topic_config_keys() {
+    // A log here keeps every record: retention has no other value.
+    static const std::vector<TopicConfigKey> kKeys = {
+        {"cleanup.policy", ConfigType::List, "log.cleanup.policy", "delete", "delete", 0},
+        {"compression.type", ConfigType::String, "compression.type", "producer", "producer", 0},
+        {kMaxMessageBytes, ConfigType::Int, "message.max.bytes", "1048588", nullptr, 0},
+        {"message.timestamp.type", ConfigType::String, "log.message.timestamp.type", "CreateTime",
+         "CreateTime", 0},
+        {kMinInsyncReplicas, ConfigType::Int, "min.insync.replicas", "1", nullptr, 1},
+        {"retention.bytes", ConfigType::Long, "log.retention.bytes", "-1", "-1", 0},
+        {"retention.ms", ConfigType::Long, "log.retention.ms", "-1", "-1", 0},
+        {kUncleanLeaderElectionEnable, ConfigType::Boolean, "unclean.leader.election.enable", "false",
+         nullptr, 0},
+    };
+    return kKeys;
+}
+
+const TopicConfigKey* find_topic_config(const std::string& name) {
+    for (const TopicConfigKey& key : topic_config_keys()) {
+        if (name == key.name) return &key;
     }
-    if (name == kUncleanLeaderElectionEnable) {
+    return nullptr;
+}
+
+std::optional<std::string> topic_config_error(const std::string& name, const std::string& value) {
+    const TopicConfigKey* key = find_topic_config(name);
+    if (key == nullptr) {
+        return fmt::format("topic config {} is unknown or not implemented here; there are {}", name,
+                           known_names());
+    }
+    if (key->only != nullptr) {
+        if (value == key->only) return std::nullopt;
+        return fmt::format("{} can only be {} here, not \"{}\"", name, key->only, value);
+    }
+    if (key->type == ConfigType::Boolean) {
         if (parse_boolean(value)) return std::nullopt;
         return fmt::format("{} must be true or false, not \"{}\"", name, value);
     }
-    return fmt::format("topic config {} is unknown or not implemented here; there are {} and {}", name,
-                       kMinInsyncReplicas, kUncleanLeaderElectionEnable);
+    if (parse_count(value, key->low)) return std::nullopt;
+    return fmt::format("{} must be a whole number from {}, not \"{}\"", name, key->low, value);
 }
 
 std::int32_t min_insync_replicas(const TopicImage& topic, std::int32_t otherwise) {
-    const auto config = topic.configs.find(kMinInsyncReplicas);
-    return config == topic.configs.end() ? otherwise : parse_count(config->second).value_or(otherwise);
+    return std::max(1, number_of(topic, kMinInsyncReplicas, otherwise));
+}
+
+std::int32_t max_message_bytes(const TopicImage& topic, std::int32_t otherwise) {
+    return number_of(topic, kMaxMessageBytes, otherwise);
 }
 
 bool unclean_leader_election(const TopicImage& topic, bool otherwise) {

@@ -198,7 +198,9 @@ Status FileStorage::remove_file(const std::string& path) {
     const std::string name = full(path);
     if (::unlink(name.c_str()) != 0) {
         if (errno == ENOENT) return {};
-        return system_failure(name, "unlink");
+        const bool directory = errno == EISDIR || errno == EPERM;
+        if (!directory) return system_failure(name, "unlink");
+        if (::rmdir(name.c_str()) != 0) return system_failure(name, "rmdir");
     }
     return flush_directories({std::filesystem::path(name).parent_path().string()});
 }

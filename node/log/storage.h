@@ -41,7 +41,8 @@ public:
     /// Writes beside, renames over: a reader sees the old or the new content, never a mixture. After an error
     /// while writing the old content stands.
     virtual Status replace_file(const std::string& path, BytesView content, Durability durability) = 0;
-    /// No error if there is none. Durable at once: a power loss does not bring the file back.
+    /// Also a directory, if it is empty. No error if there is none. Durable at once: a power loss does not
+    /// bring the file back.
     virtual Status remove_file(const std::string& path) = 0;
     /// Names (not paths) of files and directories directly in `directory` ("" is the root), sorted.
     virtual Result<std::vector<std::string>> list(const std::string& directory) = 0;

@@ -1,6 +1,8 @@
 // What the broker's files share. Only node/server includes this.
 #pragma once
 
+#include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -18,9 +20,17 @@
 #include "node/server/outbox.h"
 #include "wire/messages/broker_heartbeat.h"
 #include "wire/messages/create_topics.h"
+#include "wire/messages/delete_topics.h"
+#include "wire/messages/describe_cluster.h"
+#include "wire/messages/describe_configs.h"
+#include "wire/messages/elect_leaders.h"
 #include "wire/messages/fetch.h"
+#include "wire/messages/find_coordinator.h"
+#include "wire/messages/incremental_alter_configs.h"
+#include "wire/messages/init_producer_id.h"
 #include "wire/messages/list_offsets.h"
 #include "wire/messages/metadata.h"
+#include "wire/messages/offset_for_leader_epoch.h"
 #include "wire/messages/produce.h"
 
 namespace highwater::node {
@@ -93,7 +103,7 @@ struct BrokerState {
     Channel registration;  // registration and heartbeats
     Channel metadata;      // __cluster_metadata, as a raft observer
     Channel alter;         // AlterPartition
-    Channel forwarding;    // CreateTopics of clients
+    Channel forwarding;    // what clients ask and only the controller can do; AllocateProducerIds
     Instant next_register{0};
     Instant next_heartbeat{0};
     Instant next_metadata_fetch{0};
@@ -131,7 +141,14 @@ struct BrokerState {
     Status claim_directory(const TopicImage& topic, const TopicPartition& name);
     /// Partitions of the image that could not be opened, and why.
     std::map<TopicPartition, std::string> unopened;
-    [[nodiscard]] std::int32_t min_isr_of(const TopicImage& topic) const;
+
+    // -- topic_removal.cc
+    /// Partitions whose topic, or whose topic's id, the image does not have any more: files and all.
+    void drop_removed_topics();
+    void drop_partition(const TopicPartition& name);
+    /// Directories of topics that were deleted while this broker was away, looked for once.
+    void remove_strays();
+    void remove_directory(const std::string& directory);
 
     // -- partitions
     std::map<TopicPartition, std::unique_ptr<Partition>> partitions;
@@ -155,13 +172,6 @@ struct BrokerState {
     void proposals_answered(const Result<BytesView>& frame);
 
     // -- requests.cc
-    struct QueuedForward {
-        RequestId request;
-        std::int16_t version = 0;
-        std::int32_t correlation_id = 0;
-        wire::CreateTopicsRequest body;
-    };
-    std::vector<QueuedForward> forwards;
     /// Set once the log was applied up to the first registration. Until then requests wait, as at Kafka's
     /// ports: all that is known by then is who led in a former life.
     bool serving = false;
@@ -170,23 +180,85 @@ struct BrokerState {
     void serve_early();
     void forget_early(ConnId conn);
     void handle_frame(ConnId conn, const Bytes& payload);
-    void handle_metadata(const RequestId& id, const wire::RequestHeader& header,
-                         const wire::MetadataRequest& request, const std::string& listener);
-    void handle_list_offsets(const RequestId& id, const wire::RequestHeader& header,
-                             const wire::ListOffsetsRequest& request);
+    /// What happens once every request of this kind is well formed. False: brokers do not serve the API.
+    bool dispatch(ConnId conn, const wire::RequestFrame& frame);
+
+    // -- metadata_request.cc
+    void handle(const RequestId& id, const wire::RequestHeader& header, const wire::MetadataRequest& request);
+    void handle(const RequestId& id, const wire::RequestHeader& header,
+                const wire::DescribeClusterRequest& request);
+    void handle(const RequestId& id, const wire::RequestHeader& header,
+                const wire::FindCoordinatorRequest& request);
+    /// Any broker that clients can reach, for what they send to "the controller": this one if it is unfenced.
+    [[nodiscard]] BrokerId any_broker() const;
+
+    // -- describe_configs.cc
+    void handle(const RequestId& id, const wire::RequestHeader& header,
+                const wire::DescribeConfigsRequest& request);
+
+    // -- offsets.cc
+    void handle(const RequestId& id, const wire::RequestHeader& header,
+                const wire::ListOffsetsRequest& request);
+    void handle(const RequestId& id, const wire::RequestHeader& header,
+                const wire::OffsetForLeaderEpochRequest& request);
+    /// For a partition that is not held here.
+    [[nodiscard]] wire::ErrorCode why_not_held(const TopicPartition& name) const;
+
+    // -- forward.cc
+    /// Requests that wait for the controller's one connection, in order; each call sends one.
+    std::deque<std::function<void()>> forwards;
     void forward_next();
+    void handle(const RequestId& id, const wire::RequestHeader& header,
+                const wire::CreateTopicsRequest& request);
+    void handle(const RequestId& id, const wire::RequestHeader& header,
+                const wire::DeleteTopicsRequest& request);
+    void handle(const RequestId& id, const wire::RequestHeader& header,
+                const wire::IncrementalAlterConfigsRequest& request);
+    void handle(const RequestId& id, const wire::RequestHeader& header,
+                const wire::ElectLeadersRequest& request);
+    /// Sends it when its turn has come; `done` gets the controller's answer, or why there is none.
+    template <class Response, class Request>
+    void ask_controller(Request request, std::int16_t version,
+                        std::function<void(const Result<Response>&)> done) {
+        forwards.push_back([this, request = std::move(request), version, done = std::move(done)] {
+            const std::int32_t correlation = forwarding.correlation_id() + 1;
+            forwarding.request(now, request, version,
+                               [this, version, correlation, done](Instant, const Result<BytesView>& frame) {
+                                   const auto answer =
+                                       frame ? wire::decode_response<Response>(*frame, version, correlation)
+                                             : Result<Response>(tl::make_unexpected(frame.error()));
+                                   done(answer);
+                                   forward_next();
+                               });
+        });
+        forward_next();
+    }
+
+    // -- producer_ids.cc
+    struct WaitingInit {
+        RequestId request;
+        std::int16_t version = 0;
+        std::int32_t correlation_id = 0;
+    };
+    /// The block in hand: [next, end).
+    ProducerId next_producer_id = 0;
+    ProducerId producer_ids_end = 0;
+    bool producer_ids_asked = false;
+    std::vector<WaitingInit> waiting_inits;
+    void handle(const RequestId& id, const wire::RequestHeader& header,
+                const wire::InitProducerIdRequest& request);
+    void give_producer_ids();
 
     // -- produce.cc
     std::vector<DelayedProduce> produces;
-    void handle_produce(const RequestId& id, const wire::RequestHeader& header,
-                        const wire::ProduceRequest& request);
+    void handle(const RequestId& id, const wire::RequestHeader& header, const wire::ProduceRequest& request);
     void finish_produces();
     void expire_produces();
     void answer_produce(DelayedProduce& produce);
 
     // -- fetch.cc
     std::vector<DelayedFetch> fetches;
-    void handle_fetch(const RequestId& id, const wire::RequestHeader& header, wire::FetchRequest request);
+    void handle(const RequestId& id, const wire::RequestHeader& header, wire::FetchRequest request);
     void look_at_fetches();
     struct FetchRead {
         wire::FetchResponse response;

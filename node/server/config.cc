@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <concepts>
 #include <functional>
 
 namespace highwater::node {
@@ -80,6 +81,19 @@ Result<Voter> voter(const std::string& text) {
 }
 
 using Setter = std::function<Status(NodeConfig&, const std::string&)>;
+using Getter = std::function<std::string(const NodeConfig&)>;
+
+/// How a key is read and, where it has a default, shown.
+struct Key {
+    template <class Set>
+        requires std::convertible_to<Set, Setter>
+    Key(Set setter) : set(std::move(setter)) {}
+    Key(Setter setter, ConfigType of_type, Getter getter)
+        : set(std::move(setter)), type(of_type), get(std::move(getter)) {}
+    Setter set;
+    ConfigType type = ConfigType::String;
+    Getter get;
+};
 
 template <class Parse, class Member>
 Setter parsed(Member member, Parse parse) {
@@ -90,32 +104,41 @@ Setter parsed(Member member, Parse parse) {
         return {};
     };
 }
-Setter time_ms(Duration NodeConfig::* member, std::int64_t low) {
-    return parsed(member, [low](const std::string& text) -> Result<Duration> {
-        const auto value = number<std::int64_t>(text, low, std::int64_t{1} << 40U);
+constexpr Duration kLongest = milliseconds(std::int64_t{1} << 40U);
+
+Key time_in(Duration unit, Duration NodeConfig::* member, std::int64_t low) {
+    const auto parse = [low, unit](const std::string& text) -> Result<Duration> {
+        const auto value = number<std::int64_t>(text, low, kLongest / unit);
         if (!value) return tl::make_unexpected(value.error());
-        return Duration{milliseconds(*value)};
-    });
+        return Duration{unit * *value};
+    };
+    return {parsed(member, parse), ConfigType::Long,
+            [member, unit](const NodeConfig& config) { return std::to_string(config.*member / unit); }};
 }
-Setter whole(std::int32_t NodeConfig::* member, std::int64_t low) {
-    return parsed(member,
-                  [low](const std::string& text) { return number<std::int32_t>(text, low, INT32_MAX); });
+Key time_ms(Duration NodeConfig::* member, std::int64_t low) { return time_in(milliseconds(1), member, low); }
+Key whole(std::int32_t NodeConfig::* member, std::int64_t low) {
+    const auto parse = [low](const std::string& text) { return number<std::int32_t>(text, low, INT32_MAX); };
+    return {parsed(member, parse), ConfigType::Int,
+            [member](const NodeConfig& config) { return std::to_string(config.*member); }};
 }
-Setter flag(bool NodeConfig::* member) {
-    return parsed(member, [](const std::string& text) -> Result<bool> {
+Key flag(bool NodeConfig::* member) {
+    const auto parse = [](const std::string& text) -> Result<bool> {
         if (text == "true" || text == "false") return text == "true";
         return failure(fmt::format("is '{}', not true or false", text));
-    });
+    };
+    return {parsed(member, parse), ConfigType::Boolean,
+            [member](const NodeConfig& config) { return config.*member ? "true" : "false"; }};
 }
 Setter text_of(std::string NodeConfig::* member) {
     return parsed(member, [](const std::string& text) { return Result<std::string>(text); });
 }
 /// A key of Kafka's whose only value here is fixed.
-Setter only(std::string expected) {
-    return [expected = std::move(expected)](NodeConfig&, const std::string& text) -> Status {
+Key only(std::string expected) {
+    const auto set = [expected](NodeConfig&, const std::string& text) -> Status {
         if (text == expected) return {};
         return failure(fmt::format("is '{}'; only '{}' is supported", text, expected));
     };
+    return {set, ConfigType::String, [expected](const NodeConfig&) { return expected; }};
 }
 
 Status set_roles(NodeConfig& config, const std::string& text) {
@@ -133,8 +156,8 @@ Status check_security(NodeConfig&, const std::string& text) {
     return {};
 }
 
-const std::map<std::string, Setter>& setters() {
-    static const std::map<std::string, Setter> kSetters = {
+const std::map<std::string, Key>& keys() {
+    static const std::map<std::string, Key> kKeys = {
         {"node.id", whole(&NodeConfig::node_id, 0)},
         {"process.roles", set_roles},
         {"controller.quorum.voters", parsed(&NodeConfig::controller, voter)},
@@ -156,6 +179,9 @@ const std::map<std::string, Setter>& setters() {
         {"min.insync.replicas", whole(&NodeConfig::min_insync_replicas, 1)},
         {"unclean.leader.election.enable", flag(&NodeConfig::unclean_leader_election)},
         {"unclean.leader.election.interval.ms", time_ms(&NodeConfig::unclean_election_interval, 1)},
+        {"auto.leader.rebalance.enable", flag(&NodeConfig::auto_leader_rebalance)},
+        {"leader.imbalance.check.interval.seconds",
+         time_in(seconds(1), &NodeConfig::leader_imbalance_check_interval, 1)},
         {"default.replication.factor", whole(&NodeConfig::default_replication_factor, 1)},
         {"num.partitions", whole(&NodeConfig::num_partitions, 1)},
         {"message.max.bytes", whole(&NodeConfig::message_max_bytes, 1)},
@@ -179,7 +205,7 @@ const std::map<std::string, Setter>& setters() {
         {"highwater.cluster.id",
          parsed(&NodeConfig::cluster_id, [](const std::string& text) { return Uuid::parse(text); })},
     };
-    return kSetters;
+    return kKeys;
 }
 
 /// What no key can say alone. An error names the key at fault and, if it was given at all, where.
@@ -274,17 +300,33 @@ Result<Properties> parse_properties(std::string_view text, const std::string& fi
 Result<NodeConfig> parse_config(const Properties& properties) {
     NodeConfig config;
     for (const auto& [key, property] : properties) {
-        const auto setter = setters().find(key);
-        if (setter == setters().end())
-            return failure(fmt::format("{}: unknown key {}", property.origin, key));
-        if (const Status set = setter->second(config, property.value); !set) {
+        const auto known = keys().find(key);
+        if (known == keys().end()) return failure(fmt::format("{}: unknown key {}", property.origin, key));
+        if (const Status set = known->second.set(config, property.value); !set) {
             return failure(fmt::format("{}: {} {}", property.origin, key, set.error().message));
         }
+        config.given[key] = property.value;
     }
     if (config.advertised.empty()) config.advertised = config.listeners;
     if (const Status good = CrossCheck(properties, config).run(); !good)
         return tl::make_unexpected(good.error());
     return config;
+}
+
+std::vector<ConfigEntry> describe_config(const NodeConfig& config) {
+    const NodeConfig defaults;
+    std::vector<ConfigEntry> entries;
+    for (const auto& [name, key] : keys()) {
+        const auto given = config.given.find(name);
+        if (given == config.given.end() && !key.get) continue;
+        ConfigEntry& entry = entries.emplace_back();
+        entry.name = name;
+        entry.type = key.type;
+        entry.given = given != config.given.end();
+        entry.value = key.get ? key.get(config) : given->second;
+        if (key.get) entry.default_value = key.get(defaults);
+    }
+    return entries;
 }
 
 }  // namespace highwater::node

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "node/controller/metadata_image.h"
+#include "node/controller/topic_config.h"
 #include "node/log/bugs.h"
 
 namespace highwater::node {
@@ -45,6 +47,8 @@ struct NodeConfig {
     std::int32_t min_insync_replicas = 1;
     bool unclean_leader_election = false;
     Duration unclean_election_interval = milliseconds(300000);
+    bool auto_leader_rebalance = true;
+    Duration leader_imbalance_check_interval = seconds(300);
     std::int32_t default_replication_factor = 1;
     std::int32_t num_partitions = 1;
     std::int32_t message_max_bytes = 1048588;
@@ -66,6 +70,9 @@ struct NodeConfig {
     std::int32_t incarnation = 1;  // highwater.incarnation: number of this start, for the trace
     Uuid cluster_id;               // highwater.cluster.id; zero: whatever meta.properties says
 
+    /// What the file and the command line said, as they said it.
+    std::map<std::string, std::string> given;
+
     [[nodiscard]] const Endpoint* listener(std::string_view name) const;
     [[nodiscard]] const Endpoint* advertised_listener(std::string_view name) const;
 };
@@ -82,5 +89,17 @@ using Properties = std::map<std::string, Property>;
 Result<Properties> parse_properties(std::string_view text, const std::string& file_name);
 /// Errors name origin and key: unknown, malformed, out of range, missing.
 Result<NodeConfig> parse_config(const Properties& properties);
+
+/// One key as DescribeConfigs shows it.
+struct ConfigEntry {
+    std::string name;
+    ConfigType type = ConfigType::String;
+    std::string value;
+    /// nullopt: there is none, as with node.id.
+    std::optional<std::string> default_value;
+    bool given = false;
+};
+/// Every key that has a value, in the order of their names.
+std::vector<ConfigEntry> describe_config(const NodeConfig& config);
 
 }  // namespace highwater::node

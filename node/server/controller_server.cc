@@ -104,6 +104,14 @@ private:
                 return decide<wire::AlterPartitionRequest>(conn, *frame);
             case wire::ApiKey::CreateTopics:
                 return decide<wire::CreateTopicsRequest>(conn, *frame);
+            case wire::ApiKey::DeleteTopics:
+                return decide<wire::DeleteTopicsRequest>(conn, *frame);
+            case wire::ApiKey::IncrementalAlterConfigs:
+                return decide<wire::IncrementalAlterConfigsRequest>(conn, *frame);
+            case wire::ApiKey::ElectLeaders:
+                return decide<wire::ElectLeadersRequest>(conn, *frame);
+            case wire::ApiKey::AllocateProducerIds:
+                return decide<wire::AllocateProducerIdsRequest>(conn, *frame);
             case wire::ApiKey::Fetch:
                 return queue_fetch(conn, *frame);
             default:
@@ -218,6 +226,8 @@ Result<std::unique_ptr<Server>> make_controller_server(Instant now, std::int64_t
     settings.broker_session_timeout = config.broker_session_timeout;
     settings.unclean_leader_election = config.unclean_leader_election;
     settings.unclean_election_interval = config.unclean_election_interval;
+    settings.auto_leader_rebalance = config.auto_leader_rebalance;
+    settings.leader_imbalance_check_interval = config.leader_imbalance_check_interval;
     settings.min_insync_replicas = config.min_insync_replicas;
     settings.default_replication_factor = config.default_replication_factor;
     settings.num_partitions = config.num_partitions;

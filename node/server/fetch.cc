@@ -19,8 +19,14 @@ BrokerId replica_of(const wire::FetchRequest& fetch, std::int16_t version) {
 
 }  // namespace
 
-void BrokerState::handle_fetch(const RequestId& id, const wire::RequestHeader& header,
-                               wire::FetchRequest request) {
+void BrokerState::handle(const RequestId& id, const wire::RequestHeader& header, wire::FetchRequest request) {
+    if (request.session_id != 0) {
+        // Answers never open a session, so nobody can be in one.
+        wire::FetchResponse refused;
+        refused.error_code = wire::ErrorCode::FetchSessionIdNotFound;
+        return inbound.answer(id,
+                              wire::encode_response(refused, header.api_version, header.correlation_id));
+    }
     FetchRead read = read_fetch(request, header.api_version, true);
     const bool enough = read.bytes >= static_cast<std::size_t>(std::max(request.min_bytes, 0));
     if (read.urgent || enough || request.max_wait_ms <= 0) {
@@ -67,8 +73,7 @@ BrokerState::FetchRead BrokerState::read_fetch(const wire::FetchRequest& fetch, 
             if (version >= kTopicIdsSince && by_id == nullptr) {
                 got.error = wire::ErrorCode::UnknownTopicId;
             } else if (held == nullptr) {
-                got.error = image.partition(name) == nullptr ? wire::ErrorCode::UnknownTopicOrPartition
-                                                             : wire::ErrorCode::NotLeaderOrFollower;
+                got.error = why_not_held(name);
             } else if (replica >= 0) {
                 FollowerFetch follower;
                 follower.replica = replica;
@@ -108,8 +113,8 @@ void BrokerState::look_at_fetches() {
         bool changed = now >= delayed.expires;
         for (auto& [name, revision] : delayed.seen) {
             Partition* held = partition(name);
-            if (held == nullptr || held->revision() == revision) continue;
-            revision = held->revision();
+            if (held != nullptr && held->revision() == revision) continue;
+            if (held != nullptr) revision = held->revision();  // else its topic was deleted
             changed = true;
         }
         if (changed) {

@@ -1,8 +1,8 @@
 // The metadata log arrives by Fetch, is replayed into the image, and what changed is applied to the
 // partitions.
 #include <algorithm>
-#include <charconv>
 
+#include "node/controller/topic_config.h"
 #include "node/log/partition_metadata.h"
 #include "node/server/broker_state.h"
 #include "node/server/cluster_metadata.h"
@@ -97,18 +97,10 @@ void BrokerState::apply_if_current() {
     // record of this very incarnation.
     const BrokerImage* self = image.broker(config.node_id);
     if (self == nullptr || self->epoch != broker_epoch) return;
+    if (!serving) remove_strays();
+    drop_removed_topics();
     apply_image();
     serving = true;
-}
-
-std::int32_t BrokerState::min_isr_of(const TopicImage& topic) const {
-    const auto config_value = topic.configs.find("min.insync.replicas");
-    std::int32_t value = config.min_insync_replicas;
-    if (config_value != topic.configs.end()) {
-        const std::string& text = config_value->second;
-        std::from_chars(text.data(), text.data() + text.size(), value);
-    }
-    return value;
 }
 
 void BrokerState::apply_image() {
@@ -145,7 +137,7 @@ Result<std::unique_ptr<Partition>> BrokerState::open_partition(const TopicImage&
     PartitionSettings settings;
     settings.self = config.node_id;
     settings.replica_lag_time_max = config.replica_lag_time_max;
-    settings.min_insync_replicas = min_isr_of(topic);
+    settings.min_insync_replicas = min_insync_replicas(topic, config.min_insync_replicas);
     settings.bugs = config.bugs;
     outbox.info(fmt::format("{}: log end offset {}, checkpointed high watermark {}{}", name.to_string(),
                             (*log)->log_end_offset(), high_watermark,
@@ -182,7 +174,7 @@ void BrokerState::apply_partition(const TopicImage& topic, std::int32_t index) {
     registration_now.partition_epoch = registered.partition_epoch;
     registration_now.recovery = static_cast<LeaderRecoveryState>(registered.leader_recovery_state);
     held->apply_registration(now, registration_now);
-    held->apply_settings(now, min_isr_of(topic));
+    held->apply_settings(now, min_insync_replicas(topic, config.min_insync_replicas));
 }
 
 }  // namespace highwater::node

@@ -1,11 +1,15 @@
 // Produce: validate, append, answer at once (acks 0 and 1) or when the high watermark has passed (acks=all).
 #include <algorithm>
 
+#include "node/controller/topic_config.h"
 #include "node/server/broker_state.h"
 #include "wire/record_batch.h"
 
 namespace highwater::node {
 namespace {
+
+/// Topic ids replaced names in this version.
+constexpr std::int16_t kTopicIdsSince = 13;
 
 /// What a broker refuses before it looks at the partition.
 wire::ErrorCode check_records(const std::optional<Bytes>& records, std::int32_t max_bytes) {
@@ -15,6 +19,8 @@ wire::ErrorCode check_records(const std::optional<Bytes>& records, std::int32_t 
         const auto batch = wire::validate_batch(rest);
         if (!batch) return wire::ErrorCode::CorruptMessage;
         if (batch->count == 0 || batch->control()) return wire::ErrorCode::InvalidRecord;
+        // Nobody here could ever end the transaction.
+        if (batch->transactional()) return wire::ErrorCode::InvalidTxnState;
         if (batch->size() > static_cast<std::size_t>(max_bytes)) return wire::ErrorCode::MessageTooLarge;
         rest = rest.subspan(batch->size());
     }
@@ -32,8 +38,8 @@ wire::ErrorCode first_error(const wire::ProduceResponse& response) {
 
 }  // namespace
 
-void BrokerState::handle_produce(const RequestId& id, const wire::RequestHeader& header,
-                                 const wire::ProduceRequest& request) {
+void BrokerState::handle(const RequestId& id, const wire::RequestHeader& header,
+                         const wire::ProduceRequest& request) {
     DelayedProduce produce;
     produce.request = id;
     produce.version = header.api_version;
@@ -42,21 +48,27 @@ void BrokerState::handle_produce(const RequestId& id, const wire::RequestHeader&
     const bool bad_acks = request.acks < -1 || request.acks > 1;
     for (const auto& asked_topic : request.topic_data) {
         auto& topic = produce.response.responses.emplace_back();
+        const bool by_id = header.api_version >= kTopicIdsSince;
+        const TopicImage* known = by_id ? image.topic(asked_topic.topic_id) : image.topic(asked_topic.name);
         topic.name = asked_topic.name;
+        topic.topic_id = asked_topic.topic_id;
+        const std::int32_t max_bytes =
+            known == nullptr ? 0 : max_message_bytes(*known, config.message_max_bytes);
         for (const auto& asked : asked_topic.partition_data) {
             auto& answer = topic.partition_responses.emplace_back();
             answer.index = asked.index;
             answer.base_offset = kUnknownOffset;
-            const TopicPartition name{asked_topic.name, asked.index};
+            const TopicPartition name{by_id && known != nullptr ? known->name : asked_topic.name,
+                                      asked.index};
             Partition* held = partition(name);
             if (bad_acks) {
                 answer.error_code = wire::ErrorCode::InvalidRequiredAcks;
+            } else if (by_id && known == nullptr) {
+                answer.error_code = wire::ErrorCode::UnknownTopicId;
             } else if (held == nullptr) {
-                answer.error_code = image.partition(name) == nullptr
-                                        ? wire::ErrorCode::UnknownTopicOrPartition
-                                        : wire::ErrorCode::NotLeaderOrFollower;
+                answer.error_code = why_not_held(name);
             } else {
-                answer.error_code = check_records(asked.records, config.message_max_bytes);
+                answer.error_code = check_records(asked.records, max_bytes);
             }
             if (answer.error_code != wire::ErrorCode::None) continue;
             const AppendOutcome outcome = held->append(now, *asked.records, request.acks);

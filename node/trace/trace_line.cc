@@ -223,6 +223,19 @@ void write(JsonAppender& json, const BugActivated& event) {
     write_bug(json, event);
 }
 
+void write(JsonAppender& json, const TopicDeleted& event) {
+    json.field("e", "topic-deleted");
+    json.field("topic", event.topic);
+    json.field("topic_id", event.topic_id.to_string());
+}
+
+void write(JsonAppender& json, const TopicConfigChanged& event) {
+    json.field("e", "config");
+    json.field("topic", event.topic);
+    json.field("name", event.name);
+    if (event.value) json.field("value", *event.value);  // left out: removed
+}
+
 // -- the process
 // --------------------------------------------------------------------------------------------------
 

@@ -101,6 +101,14 @@ std::string ControllerBench::run_command(const std::string& command) {
         output = advance(words);
     else if (name == "create-topic")
         output = create_topic(words);
+    else if (name == "delete-topics")
+        output = delete_topics(words);
+    else if (name == "alter-configs")
+        output = alter_configs(words);
+    else if (name == "elect-leaders")
+        output = elect_leaders(words);
+    else if (name == "allocate-producer-ids")
+        output = allocate_producer_ids(words);
     else if (name == "alter-partition")
         output = alter_partition(words);
     else if (name == "restart")
@@ -151,6 +159,11 @@ void ControllerBench::read_settings(CommandWords& words) {
         const Result<Bugs> bugs = Bugs::parse(text);
         if (!bugs) throw std::runtime_error(bugs.error().message);
         settings_.bugs = *bugs;
+    }
+    if (const std::string text = words.get("rebalance"); !text.empty())
+        settings_.auto_leader_rebalance = text == "true";
+    if (const std::string text = words.get("rebalance-interval"); !text.empty()) {
+        settings_.leader_imbalance_check_interval = duration(text);
     }
     const auto number = [&](const std::string& key, std::int32_t& into) {
         into = static_cast<std::int32_t>(words.number(key, into));
@@ -316,6 +329,100 @@ std::string ControllerBench::alter_partition(CommandWords& words) {
     return fmt::format("leader {} @{} v{} isr {}{}\n", answer.leader_id, answer.leader_epoch,
                        answer.partition_epoch, list_text(answer.isr),
                        answer.leader_recovery_state == kRecovering ? ", recovering" : "");
+}
+
+std::string ControllerBench::delete_topics(CommandWords& words) {
+    wire::DeleteTopicsRequest request;
+    const bool by_state = words.flag("by-state");
+    for (std::string word = words.next(); !word.empty(); word = words.next()) {
+        wire::DeleteTopicsRequest::DeleteTopicState one;
+        const std::string name = word.substr(word.find(':') + 1);
+        const TopicImage* topic = controller_->image().topic(name);
+        const Uuid id = topic == nullptr ? uuid(0x40, 9, 't') : topic->id;
+        if (word.starts_with("id:"))
+            one.topic_id = id;
+        else if (word.starts_with("both:"))
+            one = {name, id};
+        else if (word != "NOTHING")
+            one.name = name;
+        if (by_state || !one.name || one.topic_id != Uuid{})
+            request.topics.push_back(one);
+        else
+            request.topic_names.push_back(name);
+    }
+    std::string output;
+    for (const auto& answer : controller_->handle(now_, kWallMs, request).responses) {
+        output += fmt::format("{}: {}{}\n", answer.name.value_or("-"), wire::error_name(answer.error_code),
+                              answer.error_message ? ": " + *answer.error_message : "");
+    }
+    return output;
+}
+
+std::string ControllerBench::alter_configs(CommandWords& words) {
+    wire::IncrementalAlterConfigsRequest request;
+    auto& resource = request.resources.emplace_back();
+    resource.resource_type = 2;
+    resource.resource_name = words.next();
+    if (words.flag("of-broker")) resource.resource_type = 4;
+    request.validate_only = words.flag("validate-only");
+    const bool twice = words.flag("twice");
+    for (const std::string& word : words.left_over()) {
+        // "KEY=VALUE" sets, "KEY+=VALUE" and "KEY-=VALUE" append and subtract, "KEY=" removes.
+        const std::string key = word.substr(0, word.find('='));
+        std::string value = words.get(key);
+        std::string name = key;
+        std::int8_t operation = 0;
+        if (value.empty()) operation = 1;
+        if (name.back() == '+' || name.back() == '-') {
+            operation = name.back() == '+' ? 2 : 3;
+            name.pop_back();
+        }
+        if (value.starts_with("OPERATION")) operation = 9;
+        resource.configs.push_back({name, operation, value == "NULL" ? std::nullopt : std::optional(value)});
+    }
+    if (words.flag("same-key")) resource.configs.push_back(resource.configs.at(0));
+    if (twice) request.resources.push_back(request.resources.at(0));
+    std::string output;
+    for (const auto& answer : controller_->handle(now_, kWallMs, request).responses) {
+        output += fmt::format("{}{}\n", wire::error_name(answer.error_code),
+                              answer.error_message ? ": " + *answer.error_message : "");
+    }
+    return output;
+}
+
+std::string ControllerBench::elect_leaders(CommandWords& words) {
+    wire::ElectLeadersRequest request;
+    const std::string type = words.next();
+    request.election_type = static_cast<std::int8_t>(type == "preferred" ? 0 : type == "unclean" ? 1 : 7);
+    request.topic_partitions.emplace();
+    for (std::string word = words.next(); !word.empty(); word = words.next()) {
+        if (word == "ALL") {
+            request.topic_partitions.reset();
+            break;
+        }
+        CommandWords name(word);
+        const TopicPartition partition = partition_word(name);
+        request.topic_partitions->push_back({partition.topic, {partition.partition}});
+    }
+    const auto response = controller_->handle(now_, kWallMs, request);
+    std::string output;
+    if (response.error_code != wire::ErrorCode::None) output = wire::error_name(response.error_code) + "\n";
+    for (const auto& topic : response.replica_election_results) {
+        for (const auto& answer : topic.partition_result) {
+            output += fmt::format("{}-{}: {}\n", topic.topic, answer.partition_id,
+                                  wire::error_name(answer.error_code));
+        }
+    }
+    return output;
+}
+
+std::string ControllerBench::allocate_producer_ids(CommandWords& words) {
+    wire::AllocateProducerIdsRequest request;
+    request.broker_id = std::stoi(id_word(words));
+    request.broker_epoch = words.number("epoch", epoch_of(request.broker_id));
+    const auto response = controller_->handle(now_, kWallMs, request);
+    if (response.error_code != wire::ErrorCode::None) return wire::error_name(response.error_code) + "\n";
+    return fmt::format("{} from {}\n", response.producer_id_len, response.producer_id_start);
 }
 
 std::string ControllerBench::restart(CommandWords& words) {

@@ -1,7 +1,8 @@
 // A controller on a bench: storage in memory, a clock that only moves when told, brokers that say what a line
 // says. Commands, each line of a transcript one (keys left out have the value a well-behaved broker would
 // send):
-//   start [session=9s unclean=true unclean-interval=300s factor=1 partitions=1 min-isr=1 bugs=NAMES]
+//   start [session=9s unclean=true unclean-interval=300s rebalance=false rebalance-interval=300s factor=1
+//   partitions=1 min-isr=1 bugs=NAMES]
 //   brokers 1,2,3                       registers and unfences them, silently
 //   register B [incarnation=a cluster=other directories=1,2 address=HOST:PORT]
 //   heartbeat B [epoch=N offset=N want-fence want-shut-down]
@@ -10,6 +11,10 @@
 //   version=4] alter-partition T-0 isr=1,2 [from=B broker-epoch=N leader-epoch=N partition-epoch=N recovering
 //   isr-epochs=1:5,2:6
 //                                version=2 topic-id=unknown]
+//   delete-topics NAME id:NAME both:NAME NOTHING … [by-state]
+//   alter-configs NAME KEY=VALUE KEY+=VALUE KEY-=VALUE KEY= … [same-key twice of-broker validate-only]
+//   elect-leaders preferred|unclean|other ALL|T-0 …
+//   allocate-producer-ids B [epoch=N]
 //   restart [power-loss, settings as start]  fail-writes  image  records [from=N]
 #pragma once
 
@@ -45,6 +50,10 @@ private:
     std::string advance(CommandWords& words);
     std::string create_topic(CommandWords& words);
     std::string alter_partition(CommandWords& words);
+    std::string delete_topics(CommandWords& words);
+    std::string alter_configs(CommandWords& words);
+    std::string elect_leaders(CommandWords& words);
+    std::string allocate_producer_ids(CommandWords& words);
     std::string restart(CommandWords& words);
     std::string image() const;
     std::string records(CommandWords& words) const;

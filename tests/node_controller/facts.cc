@@ -45,6 +45,10 @@ std::string record_fields(const wire::MetadataRecord& record, const MetadataImag
             [](const wire::ConfigRecord& r) {
                 return fmt::format("{} {}={}", r.resource_name, r.name, r.value.value_or(""));
             },
+            [](const wire::ProducerIdsRecord& r) {
+                return fmt::format("broker {} epoch {} next {}", r.broker_id, r.broker_epoch,
+                                   r.next_producer_id);
+            },
             [](const wire::FeatureLevelRecord& r) { return fmt::format("{} {}", r.name, r.feature_level); },
             [&](const wire::PartitionRecord& r) {
                 return fmt::format(
@@ -91,6 +95,11 @@ std::string event_text(const ControllerEvent& event) {
                        return fmt::format("{}: {} {} @{} v{} isr {} ({})", e.partition.to_string(), how,
                                           leader_text(e.leader), e.leader_epoch, e.partition_epoch,
                                           list_text(e.isr), e.cause);
+                   },
+                   [](const TopicDeleted& e) { return fmt::format("topic {} deleted", e.topic); },
+                   [](const TopicConfigChanged& e) {
+                       return fmt::format("{}: {} {}", e.topic, e.name,
+                                          e.value ? "= " + *e.value : std::string("removed"));
                    }},
         event);
 }

@@ -398,10 +398,11 @@ TEST(Lifecycle, PartitionFilesAreKafkas) {
 
 TEST(Lifecycle, TheDirectoryOfAnotherTopicIsNotTakenOver) {
     Cluster cluster(1);
+    cluster.start_all();
+    // While the broker runs: at a start it would be a deleted topic's, and go.
     ASSERT_TRUE(cluster.storage(1).replace_file(
         "t-0/partition.metadata", as_bytes_view("version: 0\ntopic_id: AAAAAAAAAAAAAAAAAAAB8A\n"),
         node::Durability::Flushed));
-    cluster.start_all();
     create(cluster, {{1}});
     EXPECT_EQ(produce(cluster, 1, 1), ErrorCode::NotLeaderOrFollower);
     EXPECT_TRUE(cluster.logged(1, "ERROR t-0: partition.metadata says topic id AAAAAAAAAAAAAAAAAAAB8A"));

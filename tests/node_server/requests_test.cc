@@ -68,7 +68,7 @@ std::vector<Hostile> hostile_frames() {
         {"a client id beyond the frame", {0, 3, 0, 1, 0, 0, 0, 7, 0x7f, 0xff}},
         {"an API nobody knows", request_bytes(9999, 0, {})},
         {"an API of the group coordinator", request_bytes(11, 0, {})},
-        {"a version too high", request_bytes(0, 9, {})},
+        {"a version too high", request_bytes(0, 14, {})},
         {"a version too high for any", request_bytes(1, 32767, {})},
         {"a negative version", request_bytes(3, -1, {})},
         {"Produce at a version that is only advertised", request_bytes(0, 0, {0, 1, 0, 0, 0, 0, 0, 0, 0, 0})},
@@ -87,6 +87,7 @@ TEST_F(Requests, HostileFramesCloseTheirConnectionAndNothingElse) {
         EXPECT_TRUE(cluster.received(client).empty()) << hostile.name;
     }
     EXPECT_TRUE(cluster.logged(1, "WARN closing connection"));
+    EXPECT_TRUE(cluster.logged(1, "Produce v0 is advertised for librdkafka's sake only"));
     EXPECT_EQ(produce("t", 0, 1, batch_of({1}, 0)), ErrorCode::None);
 }
 
@@ -126,8 +127,7 @@ TEST_F(Requests, TruncatedRequestsCloseTheConnection) {
 }
 
 TEST_F(Requests, ApiVersionsBeyondWhatIsOfferedFallsBackToVersion0) {
-    for (const std::int16_t version :
-         {std::int16_t{3}, std::int16_t{4}, std::int16_t{99}, std::int16_t{32767}}) {
+    for (const std::int16_t version : {std::int16_t{5}, std::int16_t{99}, std::int16_t{32767}}) {
         const ConnId client = cluster.connect(1);
         cluster.send(client, request_bytes(18, version, {0, 5, 't', 'e', 's', 't', 0}));
         ASSERT_EQ(cluster.received(client).size(), 1U) << version;
@@ -142,21 +142,33 @@ TEST_F(Requests, ApiVersionsBeyondWhatIsOfferedFallsBackToVersion0) {
     }
 }
 
+TEST_F(Requests, ApiVersionsOfEveryOfferedVersion) {
+    for (std::int16_t version = 0; version <= 4; ++version) {
+        const auto answer = cluster.ask<wire::ApiVersionsResponse>(1, wire::ApiVersionsRequest{}, version);
+        ASSERT_TRUE(answer) << answer.error().message;
+        EXPECT_EQ(answer->error_code, ErrorCode::None);
+        EXPECT_FALSE(answer->api_keys.empty());
+    }
+}
+
 TEST_F(Requests, EachListenerOffersItsOwnVersions) {
-    const auto fetch_range = [&](BrokerId id, const std::string& listener) {
+    const auto range = [&](BrokerId id, const std::string& listener, std::int16_t key) {
         const auto answer =
             cluster.ask<wire::ApiVersionsResponse>(id, wire::ApiVersionsRequest{}, 2, listener);
         EXPECT_TRUE(answer);
         for (const auto& api : answer->api_keys) {
-            if (api.api_key == 1) return std::pair(api.min_version, api.max_version);
+            if (api.api_key == key) return std::pair(api.min_version, api.max_version);
         }
         return std::pair<std::int16_t, std::int16_t>(-1, -1);
     };
     using Range = std::pair<std::int16_t, std::int16_t>;
-    EXPECT_EQ(fetch_range(1, "CLIENT"), Range(4, 11));
-    EXPECT_EQ(fetch_range(1, "DIRECT"), Range(4, 11));
-    EXPECT_EQ(fetch_range(1, "INTERNAL"), Range(4, 17));
-    EXPECT_EQ(fetch_range(kController, "CONTROLLER"), Range(4, 17));
+    constexpr std::int16_t kProduce = 0;
+    constexpr std::int16_t kHeartbeat = 63;
+    EXPECT_EQ(range(1, "CLIENT", kProduce), Range(0, 13));
+    EXPECT_EQ(range(1, "DIRECT", kProduce), Range(0, 13));
+    EXPECT_EQ(range(1, "INTERNAL", kProduce), Range(-1, -1));
+    EXPECT_EQ(range(1, "CLIENT", kHeartbeat), Range(-1, -1));
+    EXPECT_EQ(range(kController, "CONTROLLER", kHeartbeat), Range(0, 1));
 }
 
 TEST_F(Requests, AWellFormedRequestOfAnotherListenersVersionsClosesTheConnection) {
@@ -171,11 +183,11 @@ TEST_F(Requests, AWellFormedRequestOfAnotherListenersVersionsClosesTheConnection
     const auto fetch = [](std::int16_t version) {
         return wire::encode_request(fetch_request("t", 0, 0, 0), version, 7, "test");
     };
-    EXPECT_FALSE(closes("CLIENT", fetch(11)));
-    EXPECT_TRUE(closes("CLIENT", fetch(12)));
-    EXPECT_TRUE(closes("DIRECT", fetch(12)));
-    EXPECT_FALSE(closes("INTERNAL", fetch(12)));
-    EXPECT_TRUE(closes("CLIENT", fetch(17)));
+    EXPECT_FALSE(closes("CLIENT", fetch(17)));
+    EXPECT_TRUE(closes("CLIENT", fetch(18)));
+    EXPECT_TRUE(closes("DIRECT", fetch(18)));
+    EXPECT_FALSE(closes("INTERNAL", fetch(17)));
+    EXPECT_TRUE(closes("INTERNAL", fetch(18)));
     const Bytes produce_frame =
         wire::encode_request(produce_request("t", 0, 1, 1000, batch_of({1}, 0)), kProduceVersion, 7, "test");
     EXPECT_FALSE(closes("CLIENT", produce_frame));
@@ -277,7 +289,7 @@ TEST_F(Requests, MetadataTellsLeaderIsrEpochAndWhoIsGone) {
         return *answer;
     };
     auto before = ask(1);
-    EXPECT_EQ(before.controller_id, kController);
+    EXPECT_EQ(before.controller_id, 1) << "clients cannot reach the controller itself";
     EXPECT_EQ(before.topics[0].partitions[0].leader_id, 1);
     EXPECT_EQ(before.topics[0].partitions[0].leader_epoch, 0);
     EXPECT_EQ(before.topics[0].partitions[0].isr_nodes, (std::vector<BrokerId>{1, 2}));

@@ -171,6 +171,16 @@ TEST(TraceLine, ControllerAndProcess) {
     EXPECT_EQ(fenced.silent, seconds(9));
     EXPECT_EQ(read_back(ControllerEvent{BrokerUnfenced{3, 77}}).kind, TraceKind::Unfence);
     EXPECT_EQ(read_back(ControllerEvent{BrokerShuttingDown{3, 77}}).kind, TraceKind::ShuttingDown);
+    const TraceEvent deleted = read_back(ControllerEvent{TopicDeleted{"orders-eu", {}}});
+    EXPECT_EQ(deleted.kind, TraceKind::TopicDeleted);
+    EXPECT_EQ(deleted.topic, "orders-eu");
+    const TraceEvent config =
+        read_back(ControllerEvent{TopicConfigChanged{"orders-eu", "min.insync.replicas", "2"}});
+    EXPECT_EQ(config.kind, TraceKind::Config);
+    EXPECT_EQ(config.topic, "orders-eu");
+    EXPECT_EQ(config.text, "min.insync.replicas");
+    EXPECT_EQ(config.value, "2");
+    EXPECT_FALSE(read_back(ControllerEvent{TopicConfigChanged{"t", "min.insync.replicas", {}}}).value);
     EXPECT_EQ(read_back(ServerEvent{ServerStarted{"broker", {}, "hw_leo"}}).role, "broker");
     EXPECT_EQ(read_back(ServerEvent{ServerRegistered{12}}).broker_epoch, 12);
     EXPECT_TRUE(read_back(ServerEvent{ServerStopped{true}}).clean);
