@@ -117,6 +117,30 @@ TEST_F(ClientApis, ListOffsetsIsFencedByTheLeaderEpoch) {
         EXPECT_EQ(list_at(timestamp, 7, 0, 2).error_code, ErrorCode::FencedLeaderEpoch);
 }
 
+TEST_F(ClientApis, ListOffsetsWaitsForTheHighWatermarkAfterAnElection) {
+    // A successor that holds what it may not yet call committed: its own ISR is too small.
+    ASSERT_EQ(alter("min.insync.replicas", "2"), ErrorCode::None);
+    produce(1, 100);
+    cluster.freeze(2);
+    const ConnId producer = cluster.connect(1);
+    cluster.send(producer, wire::encode_request(produce_request("t", 0, -1, 60'000, batch_of({2}, 200)),
+                                                kProduceVersion, 7, "test"));
+    cluster.settle();
+    cluster.thaw(2);
+    ASSERT_TRUE(cluster.run_until([&] {
+        const auto appended = cluster.facts<node::Appended>(2);
+        return !appended.empty() && appended.back().log_end_offset == 2;
+    }));
+    // Before 2 can hear that both have it.
+    cluster.kill(1);
+    ASSERT_TRUE(cluster.run_until([&] { return role(2) == node::Role::Leader; }));
+    EXPECT_EQ(list_at(-1, 7, 1, 2).error_code, ErrorCode::OffsetNotAvailable);
+    EXPECT_EQ(list_at(-1, 4, 1, 2).error_code, ErrorCode::LeaderNotAvailable) << "the older word for it";
+    EXPECT_EQ(list_at(150, 7, 1, 2).error_code, ErrorCode::OffsetNotAvailable);
+    EXPECT_EQ(list_at(50, 7, 1, 2).offset, 0) << "what is below the high watermark is known";
+    EXPECT_EQ(list_at(-2, 7, 1, 2).offset, 0);
+}
+
 TEST_F(ClientApis, OffsetForLeaderEpochTellsWhereEachEpochEnded) {
     produce(1, 100);
     produce(2, 100);
@@ -413,6 +437,24 @@ TEST_F(ClientApis, WhatOnlyTheControllerCanDoTimesOutWithoutIt) {
     ASSERT_TRUE(elected);
     EXPECT_EQ(elected->replica_election_results.at(0).partition_result.at(0).error_code,
               ErrorCode::RequestTimedOut);
+}
+
+TEST_F(ClientApis, CreateTopicsTellsIdAndConfigsInItsLaterVersions) {
+    const auto created = cluster.ask<wire::CreateTopicsResponse>(
+        2, create_topic_request("u", {{1, 2}}, {{"min.insync.replicas", "2"}}), 7);
+    ASSERT_TRUE(created) << created.error().message;
+    const auto& topic = created->topics.at(0);
+    EXPECT_EQ(topic.num_partitions, 1);
+    EXPECT_EQ(topic.replication_factor, 2);
+    ASSERT_TRUE(topic.configs);
+    std::map<std::string, std::string> values;
+    for (const auto& config : *topic.configs) values[config.name] = config.value.value_or("");
+    EXPECT_EQ(values.at("min.insync.replicas"), "2");
+    const auto known = [&] {
+        const auto metadata = cluster.ask<wire::MetadataResponse>(1, metadata_request("u"), 12);
+        return metadata && metadata->topics.at(0).topic_id == topic.topic_id;
+    };
+    EXPECT_TRUE(cluster.run_until(known));
 }
 
 TEST_F(ClientApis, ForwardedRequestsOfManyConnectionsAreAllAnswered) {
