@@ -1,6 +1,10 @@
 // A deleted topic is gone from every broker, for whoever waits for it and for whoever was away.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <filesystem>
+
+#include "node/log/file_storage.h"
 #include "tests/node_server/cluster.h"
 #include "tests/support/requests.h"
 #include "wire/messages/delete_topics.h"
@@ -117,6 +121,21 @@ TEST_F(TopicDeletion, ANewTopicOfThatNameStartsEmpty) {
             return answer && answer->topics.at(0).partitions.at(0).offset == 1;
         })) << at;
     }
+}
+
+TEST(TopicDeletionOnDisk, AnEmptyDirectoryIsRemovedLikeAFile) {
+    const std::filesystem::path root =
+        std::filesystem::path(testing::TempDir()) / ("topic-deletion-" + std::to_string(::getpid()));
+    std::filesystem::create_directories(root / "t-0");
+    node::FileStorage storage(root.string());
+    ASSERT_TRUE(
+        storage.replace_file("t-0/partition.metadata", as_bytes_view("x"), node::Durability::Flushed));
+    EXPECT_FALSE(storage.remove_file("t-0")) << "there is something in it";
+    EXPECT_TRUE(storage.remove_file("t-0/partition.metadata"));
+    EXPECT_TRUE(storage.remove_file("t-0"));
+    EXPECT_FALSE(std::filesystem::exists(root / "t-0"));
+    EXPECT_TRUE(storage.remove_file("t-0")) << "none there is no error";
+    std::filesystem::remove_all(root);
 }
 
 TEST_F(TopicDeletion, SurvivesARestartOfEverybody) {
