@@ -64,6 +64,8 @@ public:
     /// SIGKILL.
     void kill(BrokerId id);
     [[nodiscard]] pid_t pid(BrokerId id) const { return children_.at(id)->pid(); }
+    /// Launched and not ended by itself.
+    [[nodiscard]] bool alive(BrokerId id) const { return !children_.at(id)->poll_exit(); }
     [[nodiscard]] bool running(BrokerId id) const { return children_.contains(id); }
 
     [[nodiscard]] std::string directory(BrokerId id) const;

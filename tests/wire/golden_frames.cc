@@ -13,7 +13,9 @@
 namespace highwater::test {
 namespace {
 
-std::string test_path(const std::string& file) { return std::string(HW_TEST_DATA) + "/" + file; }
+std::string test_path(const std::string& file) {
+    return std::string(HW_SOURCE_DIR) + "/tests/wire/testdata/" + file;
+}
 
 std::string gunzip(const std::string& path) {
     const std::unique_ptr<gzFile_s, int (*)(gzFile)> in(gzopen(path.c_str(), "rb"), &gzclose);
