@@ -69,7 +69,11 @@ void Partition::State::truncate(Offset to, const OffsetAndEpoch& diverging) {
     const bool stray_entry =
         !log->epochs().entries().empty() && log->epochs().entries().back().start_offset >= to;
     if (acts(Bug::EcNoTrunc, to >= from && stray_entry)) return;
-    const Status cut = log->truncate_to(to);
+    Status cut = log->truncate_to(to);
+    // Else a power loss could bring back what was cut here, below a high watermark that was reached with
+    // other records and checkpointed since: consumers would be served records that never were committed.
+    // (Kafka leaves this to the OS.)
+    if (cut && log->log_end_offset() < from) cut = log->flush();
     if (!cut) return go_offline(cut.error());
     ++revision;
     emit(Truncated{.epoch = leader_epoch,

@@ -60,6 +60,8 @@ public:
         return memory_.list(directory);
     }
 
+    void lose_power() { memory_.lose_unflushed(); }
+
     Switches switches;
 
 private:
@@ -280,6 +282,26 @@ TEST_F(PartitionTest, FollowerRefusesBrokenRecords) {
     EXPECT_TRUE(follower->apply_fetch_response(kNow, asked, answer));
     EXPECT_EQ(follower->log().log_end_offset(), 1);
     EXPECT_EQ(follower->high_watermark(), 1);
+}
+
+/// What comes back would lie below a high watermark that was reached with other records.
+TEST_F(PartitionTest, APowerLossDoesNotBringBackWhatAFollowerCut) {
+    {
+        const auto partition = make();
+        partition->apply_registration(kNow, registration(1, 1, {1}));
+        ASSERT_EQ(partition->append(kNow, producer_batches(3), 1).error, ErrorCode::None);
+        ASSERT_TRUE(partition->flush());
+        partition->apply_registration(kNow, registration(2, 2, {2}));
+        const FetchPosition asked = partition->fetch_position().value();
+        partition->apply_fetch_response(kNow, asked,
+                                        {.high_watermark = 1,
+                                         .log_start_offset = 0,
+                                         .diverging = OffsetAndEpoch{.offset = 1, .epoch = 1},
+                                         .records = {}});
+        ASSERT_EQ(partition->log().log_end_offset(), 1);
+    }
+    storage_.lose_power();
+    EXPECT_EQ(make()->log().log_end_offset(), 1);
 }
 
 TEST_F(PartitionTest, FollowerThatCannotWriteGoesOffline) {
