@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <utility>
+
 #include "wire/api_table.h"
 
 namespace highwater::sim {
@@ -13,40 +16,73 @@ void Chaos::later(Duration low, Duration high, std::function<void()> action) {
                                });
 }
 
+void Chaos::until(Duration low, Duration high, std::function<void()> heal) {
+    ++active_;
+    later(low, high, [this, end = std::move(heal)] {
+        --active_;
+        end();
+    });
+}
+
+void Chaos::when(std::function<bool()> condition, std::function<void()> action) {
+    if (condition()) return action();
+    later(milliseconds(50), milliseconds(50),
+          [this, holds = std::move(condition), act = std::move(action)] { when(holds, act); });
+}
+
+std::optional<BrokerId> Chaos::leader() {
+    const BrokerId id = cluster_.leader(rng_.pick(cluster_.partitions()));
+    return id == kNoBroker ? std::nullopt : std::optional(id);
+}
+
+BrokerId Chaos::another(BrokerId not_this) {
+    while (true) {
+        if (const BrokerId id = broker(); id != not_this) return id;
+    }
+}
+
 void Chaos::next() {
     later(milliseconds(100), milliseconds(2500), [this] {
-        one();
+        if (!draining_) one();
         next();
     });
 }
 
 void Chaos::one() {
-    switch (rng_.below(10)) {
+    if (power_losses_ && rng_.chance(15)) return lose_power();
+    switch (rng_.below(16)) {
         case 0:
         case 1:
             return kill();
         case 2:
-        case 3:
             return pause();
-        case 4:
+        case 3:
             return terminate();
-        case 5:
+        case 4:
             return cut();
+        case 5:
+            return cut_path();
         case 6:
             return isolate();
         case 7:
         case 8:
             return hold();
-        default:
+        case 9:
             return slow();
+        default:
+            return nemesis();
     }
 }
 
 void Chaos::kill() {
     const BrokerId id = process();
     if (!cluster_.running(id)) return;
-    cluster_.kill(id);
-    later(milliseconds(20), seconds(6), [this, id] {
+    // What the controller decides is flushed before anybody hears of it.
+    if (id == kController && rng_.chance(50))
+        cluster_.lose_power(id);
+    else
+        cluster_.kill(id);
+    until(milliseconds(20), seconds(6), [this, id] {
         if (!cluster_.running(id)) cluster_.launch(id);
     });
 }
@@ -54,13 +90,13 @@ void Chaos::kill() {
 void Chaos::pause() {
     const BrokerId id = process();
     cluster_.pause(id);
-    later(milliseconds(20), seconds(6), [this, id] { cluster_.resume(id); });
+    until(milliseconds(20), seconds(6), [this, id] { cluster_.resume(id); });
 }
 
 void Chaos::terminate() {
     const BrokerId id = broker();
     cluster_.terminate(id);
-    later(seconds(1), seconds(6), [this, id] {
+    until(seconds(1), seconds(6), [this, id] {
         // One that still waits for its release, or never saw the signal, has lost its operator's patience.
         cluster_.kill(id);
         cluster_.launch(id);
@@ -71,11 +107,27 @@ void Chaos::cut() {
     const BrokerId a = broker();
     const BrokerId b = process();
     if (a == b) return;
-    cluster_.say(fmt::format("cut {} and {}", a, b));
-    cluster_.network().cut(a, b);
-    later(milliseconds(100), seconds(6), [this, a, b] {
+    const bool late = rng_.chance(50);
+    cluster_.say(fmt::format("cut {} and {}{}", a, b, late ? ", what is on its way arrives" : ""));
+    if (late)
+        cluster_.network().cut_late(a, b);
+    else
+        cluster_.network().cut(a, b);
+    until(milliseconds(100), seconds(6), [this, a, b] {
         cluster_.say(fmt::format("mend {} and {}", a, b));
         cluster_.network().mend(a, b);
+    });
+}
+
+void Chaos::cut_path() {
+    const BrokerId from = process();
+    const BrokerId to = process();
+    if (from == to) return;
+    cluster_.say(fmt::format("cut {} -> {}", from, to));
+    cluster_.network().cut_path(from, to);
+    until(milliseconds(100), seconds(6), [this, from, to] {
+        cluster_.say(fmt::format("mend {} -> {}", from, to));
+        cluster_.network().mend_path(from, to);
     });
 }
 
@@ -86,7 +138,7 @@ void Chaos::isolate() {
     for (const BrokerId other : {kController, 1, 2, 3}) {
         if (other != id && (other != kController || with_controller)) cluster_.network().cut(id, other);
     }
-    later(milliseconds(100), seconds(6), [this, id] {
+    until(milliseconds(100), seconds(6), [this, id] {
         cluster_.say(fmt::format("rejoin {}", id));
         for (const BrokerId other : {kController, 1, 2, 3}) {
             if (other != id) cluster_.network().mend(id, other);
@@ -101,22 +153,45 @@ void Chaos::hold() {
     using wire::ApiKey;
     static const std::vector<std::optional<ApiKey>> kWhat = {std::nullopt, ApiKey::Fetch,
                                                              ApiKey::AlterPartition, ApiKey::BrokerHeartbeat};
-    const std::optional<ApiKey> api = rng_.pick(kWhat);
-    cluster_.say(fmt::format("hold {} -> {} {}", from, to, api ? wire::api_name(*api) : "everything"));
-    cluster_.network().hold(from, to, api);
-    later(milliseconds(50), seconds(5), [this, from, to] {
-        cluster_.say(fmt::format("release {} -> {}", from, to));
-        cluster_.network().release(from, to);
-    });
+    hold_between(from, to, rng_.pick(kWhat), milliseconds(50), seconds(5));
 }
 
 void Chaos::slow() {
     const milliseconds high(rng_.between(2, 60));
     cluster_.say(fmt::format("delays up to {} ms", high.count()));
     cluster_.network().set_delay(milliseconds(1), high);
-    later(milliseconds(500), seconds(4), [this] {
+    until(milliseconds(500), seconds(4), [this] {
         cluster_.say("delays as usual");
         cluster_.network().set_delay(std::chrono::microseconds(50), std::chrono::microseconds(500));
+    });
+}
+
+/// Waits until nothing is broken, takes one broker's unflushed bytes, and keeps everything else whole until
+/// no ISR counts on it any more.
+void Chaos::lose_power() {
+    draining_ = true;
+    const auto whole = [this] {
+        return active_ == 0 &&
+               std::all_of(kBrokers.begin(), kBrokers.end(),
+                           [this](BrokerId id) { return cluster_.running(id); }) &&
+               cluster_.running(kController) && cluster_.all_in_sync();
+    };
+    when(whole, [this] {
+        const BrokerId id = broker();
+        cluster_.lose_power(id);
+        const bool at_once = rng_.chance(50);
+        later(milliseconds(20), at_once ? milliseconds(50) : seconds(6), [this, id] {
+            if (!cluster_.running(id)) cluster_.launch(id);
+        });
+        const auto out = [this, id] {
+            const auto partitions = cluster_.partitions();
+            return cluster_.running(kController) &&
+                   std::none_of(partitions.begin(), partitions.end(), [&](const TopicPartition& partition) {
+                       const std::vector<BrokerId> isr = cluster_.isr(partition);
+                       return std::find(isr.begin(), isr.end(), id) != isr.end();
+                   });
+        };
+        when(out, [this] { draining_ = false; });
     });
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/rng.h"
+#include "tests/sim/black_box.h"
 #include "tests/sim/network.h"
 #include "tests/support/requests.h"
 
@@ -82,49 +83,58 @@ public:
 };
 
 /// Sends one to three records every `interval` or so, mostly to the leader, sometimes to somebody else who
-/// may believe to be it. Values are id << 32 | n.
+/// may believe to be it. Values are id << 32 | n. An idempotent one sends with acks=all only, and a batch
+/// again until it knows what became of it; any other sends each value once.
 class Producer {
 public:
-    Producer(BrokerId id, Scheduler& scheduler, Network& network, Rng rng, const Directory& directory,
-             std::vector<TopicPartition> partitions, Duration interval);
+    struct Options {
+        BrokerId id = kNoBroker;
+        std::vector<TopicPartition> partitions;
+        Duration interval{0};
+        bool idempotent = false;
+    };
+    Producer(Options options, Scheduler& scheduler, Network& network, Rng rng, const Directory& directory,
+             BlackBox& box);
 
     void start() { next(); }
     void stop() { stopped_ = true; }
     [[nodiscard]] bool idle() const { return !client_.busy(); }
-    /// Values acknowledged with acks=all, and where.
-    struct Acknowledged {
-        TopicPartition partition;
-        Offset offset = kUnknownOffset;
-        std::uint64_t value = 0;
-    };
-    [[nodiscard]] const std::vector<Acknowledged>& acknowledged() const { return acknowledged_; }
-    [[nodiscard]] std::uint64_t sent() const { return sent_; }
 
 private:
+    struct Batch {
+        TopicPartition partition;
+        std::int16_t acks = -1;
+        std::vector<std::uint64_t> values;
+        std::int32_t sequence = -1;
+    };
     void next();
     void send();
+    Batch new_batch();
+    void answered(const Batch& batch, const Result<Bytes>& frame, std::int32_t correlation);
 
+    Options options_;
     Client client_;
     Scheduler& scheduler_;
     Rng rng_;
     const Directory& directory_;
-    std::vector<TopicPartition> partitions_;
-    Duration interval_;
-    std::uint64_t id_;
+    BlackBox& box_;
     std::uint64_t sent_ = 0;
     bool stopped_ = false;
-    std::vector<Acknowledged> acknowledged_;
+
+    // Idempotent only: the batch whose fate is not known, and the next sequence of each partition.
+    std::optional<Batch> unknown_;
+    std::map<TopicPartition, std::int32_t> sequences_;
+    std::int16_t epoch_ = 0;
 };
 
 /// Reads one partition from its beginning on, each time from a replica chosen anew.
 class Consumer {
 public:
     Consumer(BrokerId id, Scheduler& scheduler, Network& network, Rng rng, TopicPartition partition,
-             Duration interval);
+             Duration interval, BlackBox& box);
 
     void start() { next(); }
     void stop() { stopped_ = true; }
-    [[nodiscard]] Offset position() const { return position_; }
 
 private:
     void next();
@@ -135,6 +145,7 @@ private:
     Rng rng_;
     TopicPartition partition_;
     Duration interval_;
+    BlackBox& box_;
     Offset position_ = 0;
     bool stopped_ = false;
 };

@@ -83,7 +83,7 @@ node::NodeConfig Cluster::config_of(BrokerId id) const {
     config.replica_fetch_wait_max = milliseconds(500);
     config.replica_fetch_backoff = milliseconds(200);
     config.high_watermark_checkpoint_interval = milliseconds(2000);
-    config.unclean_leader_election = options_.unclean;
+    config.replica_fetch_max_bytes = options_.fetch_max_bytes;
     config.unclean_election_interval = milliseconds(5000);
     config.min_insync_replicas = options_.min_isr;
     config.bugs = options_.bugs;
@@ -114,6 +114,14 @@ void Cluster::kill(BrokerId id) {
     process.armed_for = Instant::never();
     network_.down(id);
     invariants_->stopped(id);
+}
+
+void Cluster::lose_power(BrokerId id) {
+    ++counts_.power_losses;
+    say(fmt::format("power loss of {}", id));
+    kill(id);
+    processes_.at(id)->storage.lose_unflushed();
+    invariants_->lost_power(id);
 }
 
 void Cluster::terminate(BrokerId id) {
@@ -254,6 +262,7 @@ Cluster::Counts& Cluster::Counts::operator+=(const Counts& other) {
     elections += other.elections;
     unclean_elections += other.unclean_elections;
     isr_changes += other.isr_changes;
+    power_losses += other.power_losses;
     truncations += other.truncations;
     acknowledged += other.acknowledged;
     served += other.served;
@@ -286,9 +295,23 @@ const node::Partition* Cluster::partition(BrokerId broker, const TopicPartition&
     return process.server ? inspect(*process.server).find_partition(id) : nullptr;
 }
 
-const node::MetadataImage* Cluster::image() const {
-    const Process& process = *processes_.at(kController);
+const node::MetadataImage* Cluster::image() const { return image_of(kController); }
+
+const node::MetadataImage* Cluster::image_of(BrokerId broker) const {
+    const Process& process = *processes_.at(broker);
     return process.server ? &inspect(*process.server).metadata_image() : nullptr;
+}
+
+bool Cluster::steps_freely(BrokerId broker) const { return running(broker) && !paused(broker); }
+
+bool Cluster::reaches_controller(BrokerId broker) const {
+    return steps_freely(broker) && steps_freely(kController) && network_.clear(broker, kController);
+}
+
+/// What must not last is looked at now and then.
+void Cluster::watch() {
+    invariants_->watch(now());
+    scheduler_.after(milliseconds(250), [this] { watch(); });
 }
 
 BrokerId Cluster::leader(const TopicPartition& id) const {
@@ -303,7 +326,29 @@ std::vector<BrokerId> Cluster::isr(const TopicPartition& id) const {
     return of != nullptr ? of->isr : std::vector<BrokerId>{};
 }
 
+bool Cluster::all_in_sync() const {
+    const node::MetadataImage* decided = image();
+    if (decided == nullptr) return false;
+    for (const TopicPartition& id : partitions()) {
+        if (isr(id).size() != kBrokers.size()) return false;
+        for (const BrokerId broker : kBrokers) {
+            // Opened only once the process is registered.
+            const node::Partition* replica = partition(broker, id);
+            if (replica == nullptr || replica->leader_epoch() != decided->partition(id)->leader_epoch)
+                return false;
+        }
+    }
+    return true;
+}
+
 bool Cluster::settled() const {
+    const node::MetadataImage* decided = image();
+    if (decided == nullptr) return false;
+    for (const BrokerId id : kBrokers) {
+        const node::BrokerImage* broker = decided->broker(id);
+        if (broker == nullptr || !broker->active() || !running(id)) return false;
+        if (image_of(id)->end_offset() < decided->end_offset()) return false;
+    }
     for (const TopicPartition& id : partitions()) {
         if (isr(id).size() != kBrokers.size() || leader(id) == kNoBroker) return false;
         const node::Partition* lead = partition(leader(id), id);
@@ -329,14 +374,17 @@ bool Cluster::start() {
     };
     if (!run_until(seconds(20), all_unfenced)) return false;
     Client admin(250, scheduler_, network_);
+    const std::vector<std::pair<std::string, std::string>> configs = {
+        {"unclean.leader.election.enable", options_.unclean ? "true" : "false"}};
     bool created = false;
     admin.call<wire::CreateTopicsResponse>(
-        1, test::create_topic_request(kTopic, options_.assignment, {}), test::kCreateTopicsVersion,
+        1, test::create_topic_request(kTopic, options_.assignment, configs), test::kCreateTopicsVersion,
         seconds(10), [&](const Result<wire::CreateTopicsResponse>& answer) {
             created = answer && answer->topics.at(0).error_code == wire::ErrorCode::None;
         });
     run_until(seconds(10), [&] { return !admin.busy(); });
     network_.down(250);
+    watch();
     return created && run_until(seconds(10), [this] { return settled(); });
 }
 

@@ -27,8 +27,11 @@ inline const std::string kTopic = "orders";
 
 struct ClusterOptions {
     std::uint64_t seed = 0;
+    /// Of the topic.
     bool unclean = false;
     std::int32_t min_isr = 1;
+    /// replica.fetch.max.bytes: 1 is one batch per fetch.
+    std::int32_t fetch_max_bytes = 1 << 20;
     node::Bugs bugs;
     /// One list of brokers per partition; the first leads first.
     std::vector<std::vector<BrokerId>> assignment = {{1, 2, 3}};
@@ -61,6 +64,8 @@ public:
     void launch(BrokerId id);
     /// SIGKILL: what was written is kept, what is in memory is gone.
     void kill(BrokerId id);
+    /// The machine stops: as kill, and what was not flushed is gone.
+    void lose_power(BrokerId id);
     /// SIGTERM; the process ends when it is done.
     void terminate(BrokerId id);
     /// SIGSTOP and SIGCONT.
@@ -74,11 +79,18 @@ public:
     // -----------------------------------------------------------------------------------------------
     [[nodiscard]] const node::Partition* partition(BrokerId broker, const TopicPartition& id) const override;
     [[nodiscard]] const node::MetadataImage* image() const override;
+    [[nodiscard]] const node::MetadataImage* image_of(BrokerId broker) const override;
+    [[nodiscard]] bool steps_freely(BrokerId broker) const override;
+    [[nodiscard]] bool reaches_controller(BrokerId broker) const override;
     [[nodiscard]] BrokerId leader(const TopicPartition& id) const override;
     [[nodiscard]] std::vector<BrokerId> isr(const TopicPartition& id) const;
     [[nodiscard]] std::vector<TopicPartition> partitions() const;
     /// Leader and full ISR, everything replicated and visible everywhere.
     [[nodiscard]] bool settled() const;
+
+    /// Every ISR is full, as the controller has it, and of processes that are in service: not of one that was
+    /// killed and is back before anybody noticed.
+    [[nodiscard]] bool all_in_sync() const;
 
     Scheduler& scheduler() { return scheduler_; }
     Network& network() { return network_; }
@@ -90,6 +102,7 @@ public:
         std::uint64_t elections = 0;
         std::uint64_t unclean_elections = 0;
         std::uint64_t isr_changes = 0;
+        std::uint64_t power_losses = 0;
         std::uint64_t truncations = 0;
         std::uint64_t acknowledged = 0;
         std::uint64_t served = 0;
@@ -124,6 +137,7 @@ private:
     void perform(Process& process, const node::NetworkAction& action);
     void arm(Process& process);
     void trace(Process& process, const std::vector<node::Event>& events);
+    void watch();
     void note_spin(BrokerId id);
     void count(const std::vector<node::Event>& events);
     [[nodiscard]] std::int64_t wall_ms() const { return 1'700'000'000'000 + now().ns / 1'000'000; }

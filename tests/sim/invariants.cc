@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/overloaded.h"
+#include "tests/sim/metadata_invariants.h"
 #include "tests/sim/partition_invariants.h"
 
 namespace highwater::sim {
@@ -39,7 +40,7 @@ std::optional<Offset> Promises::first_broken(const std::vector<LogRecord>& log) 
 
 Invariants::Invariants(const Inspector& inspector, const std::vector<TopicPartition>& partitions,
                        const std::vector<BrokerId>& brokers, std::int32_t effective_min_isr)
-    : inspector_(inspector) {
+    : inspector_(inspector), metadata_(std::make_unique<MetadataInvariants>(violations_)) {
     for (const TopicPartition& id : partitions) {
         partitions_.emplace(id, std::make_unique<PartitionInvariants>(id, brokers, effective_min_isr,
                                                                       inspector, violations_));
@@ -57,8 +58,15 @@ void Invariants::after_step(Instant now, BrokerId node, const std::vector<node::
                        [](const node::ServerEvent&) {}},
             event);
     }
+    const bool controller = partitions_.empty() || !partitions_.begin()->second->replicas.contains(node);
+    if (const node::MetadataImage* image = inspector_.image_of(node)) {
+        if (controller)
+            metadata_->decided(now, *image);
+        else
+            metadata_->applied(now, node, *image);
+    }
     for (auto& [id, partition] : partitions_) {
-        if (partition->replicas.contains(node)) {
+        if (!controller) {
             partition->observe(now, node, facts[id]);
         } else if (const node::MetadataImage* image = inspector_.image()) {
             partition->check_image(now, *image);
@@ -69,18 +77,11 @@ void Invariants::after_step(Instant now, BrokerId node, const std::vector<node::
 
 void Invariants::on_decision(Instant now, const node::ControllerEvent& event) {
     if (const auto* registered = std::get_if<node::BrokerRegistered>(&event)) {
-        // The same incarnation may ask again, if the answer was lost, and keeps what it got.
-        auto& [incarnation, epoch] = registered_[registered->broker];
-        const bool again = incarnation == registered->incarnation && epoch == registered->broker_epoch;
-        if (!again && registered->broker_epoch <= last_broker_epoch_) {
-            violations_.push_back({"EpochMonotone",
-                                   fmt::format("broker {} got broker epoch {} after {}", registered->broker,
-                                               registered->broker_epoch, last_broker_epoch_),
-                                   now});
+        if (!metadata_->registered(now, *registered)) return;
+        for (auto& [id, partition] : partitions_) {
+            if (partition->replicas.contains(registered->broker))
+                partition->registered(registered->broker, registered->broker_epoch);
         }
-        incarnation = registered->incarnation;
-        epoch = registered->broker_epoch;
-        last_broker_epoch_ = std::max(last_broker_epoch_, registered->broker_epoch);
     } else if (const auto* change = std::get_if<node::PartitionChanged>(&event)) {
         if (const auto found = partitions_.find(change->partition); found != partitions_.end()) {
             found->second->on_change(now, *change);
@@ -88,7 +89,21 @@ void Invariants::on_decision(Instant now, const node::ControllerEvent& event) {
     }
 }
 
+void Invariants::watch(Instant now) {
+    for (auto& [id, partition] : partitions_) partition->watch(now);
+}
+
+void Invariants::lost_power(BrokerId node) {
+    for (auto& [id, partition] : partitions_) {
+        const auto view = partition->replicas.find(node);
+        if (view == partition->replicas.end()) continue;
+        view->second.lost_power = true;
+        view->second.may_be_shorter = true;
+    }
+}
+
 void Invariants::stopped(BrokerId node) {
+    metadata_->stopped(node);
     for (auto& [id, partition] : partitions_) {
         if (partition->replicas.contains(node)) partition->stopped(node);
     }

@@ -3,6 +3,9 @@
 // did, and keep what was once true: which record was committed, acknowledged or served at an offset. Records
 // are (epoch, value) pairs.
 //
+// A replica that lost power is exempt from what is said of ISR members until it registers again: the
+// controller does not know of the loss before.
+//
 // An unclean election in epoch u is allowed to lose records. From it on only leaders of epoch >= u commit
 // anything; when the first of them takes office, everything kept is cut to what its log holds; and a replica
 // counts again once it led in, or followed, an epoch >= u.
@@ -46,6 +49,12 @@ public:
                                                            const TopicPartition& id) const = 0;
     /// The running controller's; nullptr if there is none.
     [[nodiscard]] virtual const node::MetadataImage* image() const = 0;
+    /// What this broker has applied; nullptr if it does not run.
+    [[nodiscard]] virtual const node::MetadataImage* image_of(BrokerId broker) const = 0;
+    /// It runs and is not paused.
+    [[nodiscard]] virtual bool steps_freely(BrokerId broker) const = 0;
+    /// And so does the controller, and no fault is between them.
+    [[nodiscard]] virtual bool reaches_controller(BrokerId broker) const = 0;
 };
 
 /// Records that were promised to someone at an offset (acknowledged or served): every later leader must have
@@ -77,6 +86,15 @@ struct ReplicaView {
     Offset matched = 0;
     /// Highest epoch it led in or followed.
     LeaderEpoch conformed = kNoEpoch;
+    /// It lost what was not flushed and has not registered since: what it lacks is known to be lacking, and
+    /// its registration takes it out of every ISR.
+    bool lost_power = false;
+    /// The next process may find less than the last one left.
+    bool may_be_shorter = false;
+    /// Its newest registration, once it registered after a power loss.
+    BrokerEpoch registered_after_loss = kUnknownBrokerEpoch;
+    /// A new incarnation registered and has not been an ISR member since.
+    bool restarted = false;
     /// Changes with the log; what first_broken was last asked with.
     std::uint64_t revision = 0;
     std::uint64_t checked_revision = 0;
@@ -89,11 +107,16 @@ struct ReplicaView {
     LeaderEpoch epoch = kNoEpoch;
     PartitionEpoch partition_epoch = -1;
     Offset high_watermark = 0;
+    std::uint64_t partition_revision = 0;
+    /// When it took this role, and who has been in its ISR ever since.
+    Instant role_taken{0};
+    std::vector<BrokerId> since_election;
 
     [[nodiscard]] Offset end() const { return static_cast<Offset>(log.size()); }
 };
 
 class PartitionInvariants;
+class MetadataInvariants;
 
 class Invariants {
 public:
@@ -106,6 +129,10 @@ public:
     void after_step(Instant now, BrokerId node, const std::vector<node::Event>& events);
     /// The process is gone. Its log stays, and must be found again by the next one.
     void stopped(BrokerId node);
+    /// After stopped(): what it had not flushed is gone.
+    void lost_power(BrokerId node);
+    /// Looks at what must not last; call it every quarter of a second or so.
+    void watch(Instant now);
 
     /// In the order found; empty while all is well.
     [[nodiscard]] const std::vector<Violation>& violations() const { return violations_; }
@@ -122,8 +149,7 @@ private:
     const Inspector& inspector_;
     std::vector<Violation> violations_;
     std::map<TopicPartition, std::unique_ptr<PartitionInvariants>> partitions_;
-    std::map<BrokerId, std::pair<Uuid, BrokerEpoch>> registered_;
-    BrokerEpoch last_broker_epoch_ = kUnknownBrokerEpoch;
+    std::unique_ptr<MetadataInvariants> metadata_;
 };
 
 }  // namespace highwater::sim

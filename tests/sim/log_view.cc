@@ -8,8 +8,26 @@
 
 namespace highwater::sim {
 
+/// NoCommittedRecordLostGlobally: what was acknowledged with acks=all is cut only where another log holds it.
+void PartitionInvariants::check_kept_somewhere(const ReplicaView& view, Offset to) {
+    if (awaiting_office_) return;
+    const std::map<Offset, LogRecord>& all = acknowledged.all();
+    for (auto of = all.lower_bound(to); of != all.end() && of->first < view.end(); ++of) {
+        const auto at = static_cast<std::size_t>(of->first);
+        const bool kept = std::any_of(replicas.begin(), replicas.end(), [&](const auto& replica) {
+            const ReplicaView& other = replica.second;
+            return other.broker != view.broker && of->first < other.end() && other.log[at] == of->second;
+        });
+        if (kept || !(view.log[at] == of->second)) continue;
+        violated("NoCommittedRecordLostGlobally",
+                 fmt::format("broker {} cuts {} -> {} and had the last copy of {} at {}", view.broker,
+                             view.end(), to, of->second.value, of->first));
+    }
+}
+
 void PartitionInvariants::truncated(ReplicaView& view, Offset to) {
     if (to >= view.end()) return;
+    check_kept_somewhere(view, to);
     view.log.resize(static_cast<std::size_t>(to));
     while (!view.epochs.empty() && view.epochs.back().start_offset >= to) view.epochs.pop_back();
     view.matched = std::min(view.matched, to);

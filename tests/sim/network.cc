@@ -78,6 +78,12 @@ void Network::release(BrokerId from, BrokerId to) {
     pump_all();
 }
 
+void Network::release(BrokerId from, BrokerId to, wire::ApiKey api) {
+    std::erase_if(held_,
+                  [&](const Held& held) { return held.from == from && held.to == to && held.api == api; });
+    pump_all();
+}
+
 void Network::release_all() {
     held_.clear();
     pump_all();
@@ -85,19 +91,66 @@ void Network::release_all() {
 
 void Network::cut(BrokerId a, BrokerId b) {
     cut_.insert(std::minmax(a, b));
+    reset_links(a, b, false);
+}
+
+void Network::cut_late(BrokerId a, BrokerId b) {
+    cut_.insert(std::minmax(a, b));
+    reset_links(a, b, true);
+}
+
+void Network::reset_links(BrokerId a, BrokerId b, bool late) {
     for (auto& [id, link] : links_) {
         if (std::minmax(link.sides[0].host, link.sides[1].host) != std::minmax(a, b)) continue;
         for (std::size_t lane : {0U, 1U}) {
-            // Held bytes are lost with the connection; each end learns of it by itself.
-            link.lanes[lane].clear();
+            // Each end learns of it by itself.
+            if (!late) link.lanes[lane].clear();
             link.lanes[lane].push_back({Kind::Fin, scheduler_.now() + delay(), {}, {}, "connection reset"});
             scheduler_.at(link.lanes[lane].back().due, [this, id = id, lane] { pump(id, lane); });
         }
     }
 }
 
+/// The first message of this lane was lost, so the connection is.
+void Network::lose(LinkId id, std::size_t lane) {
+    Link& link = links_.at(id);
+    link.lanes[lane].clear();
+    link.lanes[1 - lane].clear();
+    const Duration detected = milliseconds(rng_.between(100, 1500));
+    for (const std::size_t towards : {lane, 1 - lane}) {
+        const Duration after = towards == lane ? delay() : detected;
+        link.lanes[towards].push_back({Kind::Fin, scheduler_.now() + after, {}, {}, "connection reset"});
+        scheduler_.at(link.lanes[towards].back().due, [this, id, towards] { pump(id, towards); });
+    }
+}
+
+bool Network::clear(BrokerId a, BrokerId b) const {
+    const auto between = [&](BrokerId from, BrokerId to) {
+        return std::minmax(from, to) == std::minmax(a, b);
+    };
+    return !is_cut(a, b) && !lossy_.contains({a, b}) && !lossy_.contains({b, a}) &&
+           !slowed_.contains({a, b}) && !slowed_.contains({b, a}) &&
+           std::none_of(held_.begin(), held_.end(),
+                        [&](const Held& held) { return between(held.from, held.to); });
+}
+
+std::size_t Network::waiting(BrokerId from, BrokerId to, wire::ApiKey api) const {
+    std::size_t count = 0;
+    for (const auto& [id, link] : links_) {
+        for (const std::size_t lane : {0U, 1U}) {
+            if (link.sides[lane].host != from || link.sides[1 - lane].host != to) continue;
+            if (link.lanes[lane].empty()) continue;
+            const Message& first = link.lanes[lane].front();
+            if (first.api == api && first.due <= scheduler_.now() && held(link, lane, first)) ++count;
+        }
+    }
+    return count;
+}
+
 void Network::heal() {
     cut_.clear();
+    lossy_.clear();
+    slowed_.clear();
     release_all();
 }
 
@@ -115,6 +168,11 @@ bool Network::held(const Link& link, std::size_t lane, const Message& message) c
 void Network::push(LinkId id, std::size_t lane, Message message) {
     std::deque<Message>& queue = links_.at(id).lanes[lane];
     message.due = scheduler_.now() + delay();
+    if (!slowed_.empty()) {
+        const Link& link = links_.at(id);
+        const auto slowed = slowed_.find({link.sides[lane].host, link.sides[1 - lane].host});
+        if (slowed != slowed_.end()) message.due = message.due + slowed->second;
+    }
     if (!queue.empty()) message.due = std::max(message.due, queue.back().due);
     scheduler_.at(message.due, [this, id, lane] { pump(id, lane); });
     queue.push_back(std::move(message));
@@ -129,6 +187,12 @@ void Network::pump(LinkId id, std::size_t lane) {
             return;
         Message message = std::move(queue.front());
         queue.pop_front();
+        const auto& sides = found->second.sides;
+        // A reset is what this end finds out by itself.
+        if (message.kind != Kind::Fin && lossy_.contains({sides[lane].host, sides[1 - lane].host})) {
+            lose(id, lane);
+            continue;
+        }
         deliver(id, lane, std::move(message));
         forget_if_done(id);
     }

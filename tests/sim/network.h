@@ -1,6 +1,9 @@
 // A simulated network of connections. Each direction of a connection is a FIFO with a random delay per
-// message; a path (everything that travels from one process to another) can be held, wholly or for one API,
-// and a pair of processes can be cut, which resets what is open and refuses what is new.
+// message; a path (everything that travels from one process to another) can be slowed, held, wholly or for
+// one API, or lose everything; and a pair of processes can be cut, which resets what is open and refuses what
+// is new. One connection never loses, doubles or reorders a message and goes on, as TCP does not. Across
+// connections all of that happens: what was sent before a connection broke may arrive late, after its sender
+// has asked again on a new one.
 #pragma once
 
 #include <array>
@@ -58,10 +61,28 @@ public:
     /// new connections and closes too. An API's requests travel from its asker, its responses the other way.
     void hold(BrokerId from, BrokerId to, std::optional<wire::ApiKey> api = std::nullopt);
     void release(BrokerId from, BrokerId to);
+    void release(BrokerId from, BrokerId to, wire::ApiKey api);
     void release_all();
     void cut(BrokerId a, BrokerId b);
+    /// As cut(), but what was on its way still arrives: the bytes were in the receivers' buffers already.
+    void cut_late(BrokerId a, BrokerId b);
     void mend(BrokerId a, BrokerId b) { cut_.erase(std::minmax(a, b)); }
+    /// One way only: a message from -> to is lost, and its connection with it. The receiver sees the reset
+    /// at once, the sender a while later.
+    void cut_path(BrokerId from, BrokerId to) { lossy_.insert({from, to}); }
+    void mend_path(BrokerId from, BrokerId to) { lossy_.erase({from, to}); }
+    /// Everything from -> to takes `more` longer.
+    void slow_path(BrokerId from, BrokerId to, Duration more) {
+        if (more == Duration{0})
+            slowed_.erase({from, to});
+        else
+            slowed_[{from, to}] = more;
+    }
     void heal();
+    /// No fault between the two, in either direction.
+    [[nodiscard]] bool clear(BrokerId a, BrokerId b) const;
+    /// Messages that wait in a hold of this path now.
+    [[nodiscard]] std::size_t waiting(BrokerId from, BrokerId to, wire::ApiKey api) const;
 
 private:
     enum class Kind { Syn, SynAck, Frame, Fin };
@@ -96,6 +117,8 @@ private:
     void pump(LinkId id, std::size_t lane);
     void pump_all();
     void deliver(LinkId id, std::size_t lane, Message message);
+    void lose(LinkId id, std::size_t lane);
+    void reset_links(BrokerId a, BrokerId b, bool late);
     void deliver_syn(LinkId id, Message message);
     [[nodiscard]] bool held(const Link& link, std::size_t lane, const Message& message) const;
     [[nodiscard]] bool is_cut(BrokerId a, BrokerId b) const { return cut_.contains(std::minmax(a, b)); }
@@ -112,6 +135,8 @@ private:
     LinkId next_link_ = 1;
     std::vector<Held> held_;
     std::set<std::pair<BrokerId, BrokerId>> cut_;
+    std::set<std::pair<BrokerId, BrokerId>> lossy_;
+    std::map<std::pair<BrokerId, BrokerId>, Duration> slowed_;
 };
 
 }  // namespace highwater::sim

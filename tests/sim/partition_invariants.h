@@ -1,4 +1,6 @@
-// The invariants of one partition: state, and one function per group of invariants.
+// The invariants of one partition: state, and one function per group of invariants. By kind: log_view.cc
+// (logs and their epochs), partition_facts.cc (what the node said it did), partition_state.cc (what is), and
+// partition_watch.cc (what must not last).
 #pragma once
 
 #include <map>
@@ -8,6 +10,13 @@
 #include "tests/sim/invariants.h"
 
 namespace highwater::sim {
+
+/// replica.lag.time.max.ms of the simulated cluster.
+inline constexpr Duration kReplicaLag = milliseconds(3000);
+
+bool contains(const std::vector<BrokerId>& ids, BrokerId id);
+/// "17 of epoch 3", or that there is nothing.
+std::string show(const std::vector<LogRecord>& log, Offset at);
 
 class PartitionInvariants {
 public:
@@ -23,6 +32,10 @@ public:
     /// What holds between replicas, after any step.
     void check(Instant now);
     void stopped(BrokerId broker);
+    /// The controller took a new incarnation of the broker in.
+    void registered(BrokerId broker, BrokerEpoch epoch);
+    /// What may be for a moment, but not for long.
+    void watch(Instant now);
 
     std::map<BrokerId, ReplicaView> replicas;
     Promises acknowledged;
@@ -39,12 +52,16 @@ private:
     void check_epochs(const ReplicaView& view, const node::PartitionLog& log);
 
     void on_fact(ReplicaView& view, const node::PartitionFact& fact);
-    void on_role(const ReplicaView& view, const node::RoleTaken& fact);
+    void on_role(ReplicaView& view, const node::RoleTaken& fact);
+    void on_proposal(const ReplicaView& view, const node::IsrProposed& fact);
     void on_high_watermark(const ReplicaView& view, const node::HighWatermarkMoved& fact);
     void on_answer(const ReplicaView& view, const node::ProduceAnswered& fact);
     void on_served(const ReplicaView& view, const node::Served& fact);
 
-    void reopened(const ReplicaView& view, const node::PartitionLog& log);
+    void reopened(ReplicaView& view, const node::PartitionLog& log);
+    void check_kept_somewhere(const ReplicaView& view, Offset to);
+    void check_joiners(const std::vector<BrokerId>& before, const std::vector<BrokerId>& isr);
+    void check_fetcher(const ReplicaView& view, const node::Partition& partition);
     void check_replica(ReplicaView& view, const node::Partition& partition);
     void commit(ReplicaView& leader);
     void extend_match(ReplicaView& view) const;
@@ -58,6 +75,10 @@ private:
     [[nodiscard]] bool counts(const ReplicaView& view) const {
         return !awaiting_office_ && view.conformed >= unclean_epoch_;
     }
+    /// `leader`, which may be behind with metadata, cannot know yet what `member` lost.
+    [[nodiscard]] bool loss_unknown_to(const ReplicaView& leader, const ReplicaView& member) const;
+    /// How long `bad` has held without a break.
+    Duration lasting(Instant& since, bool bad) const;
     [[nodiscard]] bool is_current_leader(const ReplicaView& view) const;
 
     TopicPartition id_;
@@ -68,10 +89,20 @@ private:
 
     // The controller's registration, as last seen (also while it is down).
     node::PartitionImage registration_;
+    Offset image_end_ = -1;
     std::map<LeaderEpoch, BrokerId> leader_of_epoch_;
     /// Epoch of the last unclean election, and whether nobody of it or later has taken office yet.
     LeaderEpoch unclean_epoch_ = kNoEpoch;
     bool awaiting_office_ = false;
+    /// Something happened since the last check().
+    bool touched_ = true;
+
+    // watch(): since when; never() while it is not so.
+    Instant stalled_since_ = Instant::never();
+    Instant lagging_since_ = Instant::never();
+    Instant pending_since_ = Instant::never();
+    Offset stalled_at_ = 0;
+    PartitionEpoch pending_epoch_ = -1;
 };
 
 }  // namespace highwater::sim

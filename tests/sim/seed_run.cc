@@ -11,41 +11,72 @@ namespace {
 
 constexpr Duration kLiveness = seconds(60);
 
-ClusterOptions options_of(std::uint64_t seed, bool verbose) {
+/// Unclean elections and power losses never together: then nothing is promised.
+bool has_unclean(std::uint64_t seed) { return seed % 4 == 0; }
+bool has_power_losses(std::uint64_t seed) { return seed % 4 == 1; }
+
+ClusterOptions options_of(std::uint64_t seed, const node::Bugs& bugs, bool verbose) {
+    static const std::vector<std::vector<BrokerId>> kAssignment = {{1, 2, 3}, {2, 3, 1}, {3, 1, 2}};
     ClusterOptions options;
     options.seed = seed;
-    options.unclean = seed % 2 == 0;
-    options.min_isr = 1 + static_cast<std::int32_t>(seed / 2 % 2);
-    if (seed / 4 % 2 == 1) options.assignment = {{1, 2, 3}, {2, 3, 1}};
+    options.unclean = has_unclean(seed);
+    options.min_isr = 1 + static_cast<std::int32_t>(seed / 4 % 2);
+    options.assignment.assign(kAssignment.begin(), kAssignment.begin() + 1 + static_cast<int>(seed / 8 % 3));
+    if (seed / 24 % 4 == 0) options.fetch_max_bytes = 1;
+    options.bugs = bugs;
     options.verbose = verbose;
     return options;
 }
 
 class SeedRun {
 public:
-    SeedRun(std::uint64_t seed, bool verbose)
-        : cluster_(options_of(seed, verbose)),
+    SeedRun(std::uint64_t seed, const node::Bugs& bugs, bool verbose)
+        : cluster_(options_of(seed, bugs, verbose)),
           rng_(~seed),
-          chaos_(cluster_, rng_.fork()),
+          chaos_(cluster_, rng_.fork(), has_power_losses(seed)),
           reader_(240, cluster_.scheduler(), cluster_.network()) {
         Scheduler& scheduler = cluster_.scheduler();
         Network& network = cluster_.network();
         // Busy logs and nearly idle ones: some mistakes need an election with no write around it.
         const Duration interval = milliseconds(rng_.pick(std::vector{20, 80, 400, 1500}));
         for (const BrokerId id : {150, 151}) {
-            producers_.push_back(std::make_unique<Producer>(id, scheduler, network, rng_.fork(), cluster_,
-                                                            cluster_.partitions(), interval));
+            producers_.push_back(
+                std::make_unique<Producer>(Producer::Options{id, cluster_.partitions(), interval, id == 151},
+                                           scheduler, network, rng_.fork(), cluster_, box_));
         }
         BrokerId next = 160;
         for (const TopicPartition& partition : cluster_.partitions()) {
             consumers_.push_back(std::make_unique<Consumer>(next++, scheduler, network, rng_.fork(),
-                                                            partition, milliseconds(60)));
+                                                            partition, milliseconds(60), box_));
         }
     }
 
-    /// "" or what is wrong.
-    std::string run() {
-        if (!cluster_.start()) return "the cluster did not start";
+    /// Judges what was seen, the earliest first.
+    void run(SeedResult& result) {
+        std::string wrong = play();
+        const auto& violations = cluster_.invariants().violations();
+        if (!violations.empty()) {
+            const Violation& first = violations.front();
+            result.broken = first.invariant;
+            result.failure = fmt::format("{}: {}, at {:.6f} s", first.invariant, first.detail,
+                                         static_cast<double>(first.at.ns) / 1e9);
+        } else if (!anomalies().empty()) {
+            result.broken = anomalies().front().kind;
+            result.failure = fmt::format("{}: {}", result.broken, anomalies().front().detail);
+        } else if (!wrong.empty()) {
+            result.broken = wrong.substr(0, wrong.find(':'));
+            result.failure = std::move(wrong);
+        }
+        result.counts = cluster_.counts();
+        result.simulated = cluster_.now() - Instant{0};
+    }
+
+    [[nodiscard]] const Cluster& cluster() const { return cluster_; }
+
+private:
+    /// "" or "kind: what is wrong" at the end. Returns early when an invariant is broken.
+    std::string play() {
+        if (!cluster_.start()) return "stuck: the cluster did not start";
         for (const auto& producer : producers_) producer->start();
         for (const auto& consumer : consumers_) consumer->start();
         chaos_.start();
@@ -59,19 +90,24 @@ public:
         for (const TopicPartition& partition : cluster_.partitions()) {
             if (std::string wrong = append_and_read(partition); !wrong.empty()) return wrong;
         }
-        return acknowledged_is_there();
+        if (cluster_.invariants().unclean_elections() > 0) return {};  // what clients saw may be gone
+        for (const TopicPartition& partition : cluster_.partitions()) {
+            box_.judge(partition, cluster_.invariants().replica(cluster_.leader(partition), partition).log);
+        }
+        return {};
     }
 
-    [[nodiscard]] const Cluster& cluster() const { return cluster_; }
+    [[nodiscard]] std::vector<Anomaly> anomalies() const {
+        return cluster_.invariants().unclean_elections() > 0 ? std::vector<Anomaly>{} : box_.anomalies();
+    }
 
-private:
     [[nodiscard]] bool quiet() const {
         return std::all_of(producers_.begin(), producers_.end(),
                            [](const auto& producer) { return producer->idle(); });
     }
 
     std::string stuck() const {
-        std::string text = "after heal the cluster did not settle:";
+        std::string text = "stuck: after heal the cluster did not settle:";
         for (const TopicPartition& id : cluster_.partitions()) {
             text += fmt::format(" {} leader {} isr of {};", id.to_string(), cluster_.leader(id),
                                 cluster_.isr(id).size());
@@ -98,14 +134,16 @@ private:
             });
         cluster_.run_until(seconds(10), [&] { return !reader_.busy(); });
         if (error != wire::ErrorCode::None)
-            return fmt::format("after heal an append failed: {}", wire::error_name(error));
+            return fmt::format("stuck: after heal an append failed: {}", wire::error_name(error));
         if (!cluster_.run_until(seconds(10), [&] { return cluster_.settled(); })) return stuck();
         const std::vector<LogRecord>& log = cluster_.invariants().replica(cluster_.leader(id), id).log;
         for (const BrokerId broker : kBrokers) {
             if (cluster_.invariants().replica(broker, id).log != log)
-                return fmt::format("broker {} has another log", broker);
+                return fmt::format("replica-divergence: broker {} has another log of {}", broker,
+                                   id.to_string());
             if (read_all(broker, id) != log.size())
-                return fmt::format("broker {} does not serve its whole log", broker);
+                return fmt::format("stuck: broker {} does not serve its whole log of {}", broker,
+                                   id.to_string());
         }
         return {};
     }
@@ -134,51 +172,29 @@ private:
         return read;
     }
 
-    /// What the clients were told; with an unclean election only what the invariants still remember must be
-    /// there.
-    std::string acknowledged_is_there() const {
-        if (cluster_.invariants().unclean_elections() > 0) return {};
-        for (const auto& producer : producers_) {
-            for (const Producer::Acknowledged& of : producer->acknowledged()) {
-                const auto& log =
-                    cluster_.invariants().replica(cluster_.leader(of.partition), of.partition).log;
-                const auto at = static_cast<std::size_t>(of.offset);
-                if (at < log.size() && log[at].value == of.value) continue;
-                return fmt::format("{} at {} was acknowledged with acks=all and is lost", of.value,
-                                   of.offset);
-            }
-        }
-        return {};
-    }
-
     Cluster cluster_;
     Rng rng_;
     Chaos chaos_;
     Client reader_;
+    BlackBox box_;
     std::vector<std::unique_ptr<Producer>> producers_;
     std::vector<std::unique_ptr<Consumer>> consumers_;
 };
 
 }  // namespace
 
-SeedResult run_seed(std::uint64_t seed, bool verbose) {
-    SeedRun run(seed, verbose);
+SeedResult run_seed(std::uint64_t seed, const node::Bugs& bugs, bool verbose) {
+    SeedRun run(seed, bugs, verbose);
     SeedResult result;
-    result.failure = run.run();
-    const Cluster& cluster = run.cluster();
-    if (const auto& violations = cluster.invariants().violations(); !violations.empty()) {
-        result.failure =
-            fmt::format("{}: {}, at {:.6f} s", violations.front().invariant, violations.front().detail,
-                        static_cast<double>(violations.front().at.ns) / 1e9);
-    }
+    run.run(result);
     if (!result.failure.empty()) {
+        const ClusterOptions& options = run.cluster().options();
         result.failure = fmt::format(
-            "seed {} (unclean {}, min isr {}): {}\n  again: HIGHWATER_SIM_SEED={} sim_tests "
+            "seed {} (unclean {}, min isr {}, {} partitions{}): {}\n  again: HIGHWATER_SIM_SEED={} sim_tests "
             "--gtest_filter=Sim.OneSeed",
-            seed, cluster.options().unclean, cluster.options().min_isr, result.failure, seed);
+            seed, options.unclean, options.min_isr, options.assignment.size(),
+            has_power_losses(seed) ? ", power losses" : "", result.failure, seed);
     }
-    result.counts = cluster.counts();
-    result.simulated = cluster.now() - Instant{0};
     return result;
 }
 

@@ -10,14 +10,16 @@
 namespace highwater::sim {
 
 struct SeedResult {
-    /// Empty if all is well; else the invariant or the unmet expectation, and how to see it again.
+    /// Empty if all is well; else the invariant, anomaly or expectation that was first seen broken.
+    std::string broken;
+    /// In full, and how to see it again.
     std::string failure;
     Cluster::Counts counts;
     Duration simulated{0};
 };
 
-/// The seed alone decides: even seeds allow unclean elections, and min ISR, partitions and bounds follow from
-/// it too.
-SeedResult run_seed(std::uint64_t seed, bool verbose);
+/// The seed alone decides: every fourth allows unclean elections, every fourth has power losses, and min ISR,
+/// the number of partitions, load and bounds follow from it too.
+SeedResult run_seed(std::uint64_t seed, const node::Bugs& bugs = {}, bool verbose = false);
 
 }  // namespace highwater::sim

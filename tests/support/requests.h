@@ -31,7 +31,7 @@ inline std::uint64_t value_of(const wire::Record& record) {
     return record.value ? static_cast<std::uint64_t>(ByteReader(*record.value).i64()) : 0;
 }
 
-inline Bytes batch_of(const std::vector<std::uint64_t>& values, std::int64_t timestamp) {
+inline wire::BatchSpec batch_spec_of(const std::vector<std::uint64_t>& values, std::int64_t timestamp) {
     wire::BatchSpec spec;
     for (const std::uint64_t value : values) {
         wire::Record record;
@@ -39,7 +39,10 @@ inline Bytes batch_of(const std::vector<std::uint64_t>& values, std::int64_t tim
         record.value = value_bytes(value);
         spec.records.push_back(std::move(record));
     }
-    return wire::encode_batch(spec);
+    return spec;
+}
+inline Bytes batch_of(const std::vector<std::uint64_t>& values, std::int64_t timestamp) {
+    return wire::encode_batch(batch_spec_of(values, timestamp));
 }
 
 inline wire::ProduceRequest produce_request(const std::string& topic, std::int32_t partition,
