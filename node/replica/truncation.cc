@@ -66,18 +66,14 @@ Offset Partition::State::truncation_offset(const OffsetAndEpoch& diverging) {
 // question would be the same again.
 void Partition::State::truncate(Offset to, const OffsetAndEpoch& diverging) {
     const Offset from = log->log_end_offset();
-<<<<<<< HEAD
     const bool stray_entry =
         !log->epochs().entries().empty() && log->epochs().entries().back().start_offset >= to;
     if (acts(Bug::EcNoTrunc, to >= from && stray_entry)) return;
-    const Status cut = log->truncate_to(to);
-=======
     Status cut = log->truncate_to(to);
     // Else a power loss could bring back what was cut here, below a high watermark that was reached with
     // other records and checkpointed since: consumers would be served records that never were committed.
     // (Kafka leaves this to the OS.)
     if (cut && log->log_end_offset() < from) cut = log->flush();
->>>>>>> 27bcf5c (node/replica: what a follower cuts is flushed, so that a power loss does not bring it back)
     if (!cut) return go_offline(cut.error());
     ++revision;
     emit(Truncated{.epoch = leader_epoch,
