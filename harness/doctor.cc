@@ -32,7 +32,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uint64_t kMiB = 1024 * 1024;
+constexpr std::uint64_t kMiB = std::uint64_t{1} << 20U;
 constexpr Duration kPatience = seconds(10);
 /// Exit code of a forked probe: 0 fine, else the errno.
 constexpr int kNoErrno = 255;
@@ -223,7 +223,7 @@ std::string in_path(const std::string& program) {
     const char* path = std::getenv("PATH");
     std::istringstream folders(path == nullptr ? "" : path);
     for (std::string folder; std::getline(folders, folder, ':');) {
-        const std::string file = folder + "/" + program;
+        const std::string file = fmt::format("{}/{}", folder, program);
         if (::access(file.c_str(), X_OK) == 0 && !fs::is_directory(file)) return file;
     }
     return "";

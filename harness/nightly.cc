@@ -162,7 +162,7 @@ private:
             for (const auto& [key, list] : values) {
                 if (list.find(',') == std::string::npos) continue;  // one side is no comparison
                 items.push_back({Kind::Compare, scenario.name, argument, options_.seed, options_.bugs,
-                                 key + "=" + list, "valid"});
+                                 fmt::format("{}={}", key, list), "valid"});
             }
         }
         return run_all(std::move(items));

@@ -262,7 +262,8 @@ private:
 
     [[nodiscard]] std::int16_t acks_of_run() const {
         const std::string& acks = in_.history.meta.acks;
-        return acks == "1" ? 1 : acks == "0" ? 0 : -1;
+        if (acks == "1" || acks == "0") return acks == "1" ? std::int16_t{1} : std::int16_t{0};
+        return -1;
     }
 
     std::int32_t error_number(const std::string& error) {
