@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdlib>
 #include <functional>
 #include <map>
@@ -77,10 +78,19 @@ struct Running {
     explicit Running(const std::string& properties) : cluster(properties) {
         const Instant began = monotonic_now();
         cluster.launch_all();
-        WireClient client = cluster.client(1);
-        await("the topic", [&] { return create(client); });
+        WireClient first = cluster.client(1);
+        await("the topic", [&] { return create(first); });
+        // Whoever was unfenced when it was created leads.
         const Bytes one = batch_of_size(1, 8);
-        await("the first record", [&] { return produce(client, -1, one).has_value(); });
+        await("the first record", [&] {
+            for (const BrokerId id : {1, 2, 3}) {
+                WireClient client = cluster.client(id);
+                if (!produce(client, -1, one)) continue;
+                leader = id;
+                return true;
+            }
+            return false;
+        });
         first_ack = monotonic_now() - began;
     }
     /// As `asked` sees it.
@@ -93,6 +103,7 @@ struct Running {
     }
 
     ProcessCluster cluster;
+    BrokerId leader = kNoBroker;
     Duration first_ack{};
 };
 
@@ -108,20 +119,28 @@ void start() {
 /// Each connection has one batch under way.
 void load(Running& running, std::int16_t acks, int connections, const Bytes& batch, int records) {
     constexpr auto kTime = seconds(4);
+    // What went before with acks=1 may have left followers behind.
+    WireClient prober = running.cluster.client(running.leader);
+    await("acks=all", [&] { return produce(prober, -1, batch).has_value(); });
     std::vector<std::vector<std::int64_t>> latencies(static_cast<std::size_t>(connections));
     const Instant began = monotonic_now();
     std::vector<std::thread> threads;
+    std::atomic<bool> refused = false;
     for (auto& mine : latencies) {
         threads.emplace_back([&] {
-            WireClient client = running.cluster.client(1);
+            WireClient client = running.cluster.client(running.leader);
             while (monotonic_now() < began + kTime) {
                 const Instant sent = monotonic_now();
-                if (!produce(client, acks, batch)) return;
+                if (!produce(client, acks, batch)) {
+                    refused = true;
+                    return;
+                }
                 mine.push_back((monotonic_now() - sent).count());
             }
         });
     }
     for (std::thread& thread : threads) thread.join();
+    if (refused) throw std::runtime_error("a produce was refused: the figure would mean nothing");
     const double took = to_seconds(monotonic_now() - began);
     std::vector<std::int64_t> all;
     for (const auto& mine : latencies) all.insert(all.end(), mine.begin(), mine.end());
@@ -150,7 +169,7 @@ void throughput() {
 /// watermark.
 void propagation() {
     Running running("");
-    WireClient client = running.cluster.client(1);
+    WireClient client = running.cluster.client(running.leader);
     const Bytes one = batch_of_size(1, 100);
     for (int i = 0; i < 500; ++i) {
         if (!produce(client, -1, one)) throw std::runtime_error("no ack");
@@ -168,8 +187,8 @@ void propagation() {
     std::map<Offset, Instant> acked;
     std::vector<std::int64_t> lags;
     for (const TraceEvent& event : trace->events) {
-        if (event.kind == TraceKind::Ack && event.node == 1) acked.emplace(event.last, event.at);
-        if (event.kind != TraceKind::Hw || event.node == 1) continue;
+        if (event.kind == TraceKind::Ack && event.node == running.leader) acked.emplace(event.last, event.at);
+        if (event.kind != TraceKind::Hw || event.node == running.leader) continue;
         const auto of = acked.find(event.to - 1);
         if (of != acked.end()) lags.push_back((event.at - of->second).count());
     }
