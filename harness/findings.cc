@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "nemesis/address_plan.h"
+
 namespace highwater::harness {
 namespace {
 
@@ -78,6 +80,31 @@ std::vector<std::string> shrink_findings(const Trace& trace, const std::vector<F
     }
     if (!findings.empty() && fenced.empty())
         findings.push_back("the controller fenced nobody during the whole run (its trace)");
+    return findings;
+}
+
+std::vector<std::string> restart_findings(const Trace& trace, const std::vector<FaultRecord>& faults) {
+    // A registration that had to wait for nobody takes milliseconds and is not worth a line.
+    constexpr Duration kAtOnce = milliseconds(500);
+    std::vector<std::string> findings;
+    for (const FaultRecord& fault : faults) {
+        if (fault.kind != FaultKind::Restart || !fault.ok) continue;
+        for (const BrokerId broker : fault.targets) {
+            if (!nemesis::is_broker(broker)) continue;
+            const auto registered =
+                std::find_if(trace.events.begin(), trace.events.end(), [&](const TraceEvent& event) {
+                    return event.kind == TraceKind::Registered && event.node == broker &&
+                           event.at > fault.requested;
+                });
+            if (registered == trace.events.end()) {
+                findings.push_back(fmt::format("broker {} did not register after '{}'", broker, fault.id));
+            } else if (registered->at - fault.effective > kAtOnce) {
+                findings.push_back(
+                    fmt::format("broker {} registered {:.2f} s after '{}', when its old session was over",
+                                broker, to_seconds(registered->at - fault.effective), fault.id));
+            }
+        }
+    }
     return findings;
 }
 

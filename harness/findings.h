@@ -14,4 +14,8 @@ namespace highwater::harness {
 std::vector<std::string> shrink_findings(const Trace& trace, const std::vector<FaultRecord>& faults,
                                          const Scenario& scenario);
 
+/// How long each restarted broker waited for its registration: until its old session is over the controller
+/// refuses it (DUPLICATE_BROKER_REGISTRATION), and the broker asks again by itself.
+std::vector<std::string> restart_findings(const Trace& trace, const std::vector<FaultRecord>& faults);
+
 }  // namespace highwater::harness

@@ -31,6 +31,9 @@ constexpr Duration kQuiescenceDeadline = seconds(15);
 constexpr Duration kProbeDeadline = seconds(5);
 /// A cut path answers at once, by a reset.
 constexpr Duration kCutProbeDeadline = milliseconds(500);
+/// Relays later than this are no relays of the delays that were asked for.
+constexpr Duration kLateP99 = milliseconds(5);
+constexpr Duration kLateMax = milliseconds(50);
 /// Keeps the draws of mixes apart from those of the run itself.
 constexpr std::uint64_t kMixStream = 0x6D69780000000000ULL;
 
@@ -357,6 +360,10 @@ private:
             findings.push_back(
                 fmt::format("relays delayed {} frames; late by {:.1f} ms at p99, {:.1f} ms at most",
                             late.count, to_millis(late.p99), to_millis(late.max)));
+            if (late.p99 > kLateP99 || late.max > kLateMax)
+                findings.push_back(
+                    fmt::format("timing-degraded: the machine was too busy for the relays, which had {}",
+                                cluster_->network().scheduling()));
         }
         return findings;
     }
@@ -376,6 +383,8 @@ private:
         for (std::string& finding : shrink_findings(*trace, executor_->records(), scenario_)) {
             result_.findings.push_back(std::move(finding));
         }
+        for (std::string& finding : restart_findings(*trace, executor_->records()))
+            result_.findings.push_back(std::move(finding));
         if (Status written =
                 write_run_files(dir_, options_, scenario_, executor_->records(), phases_, result_);
             !written) {

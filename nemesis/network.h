@@ -115,6 +115,8 @@ public:
     /// Bytes waiting in relays on this path now.
     [[nodiscard]] std::size_t queued_bytes(BrokerId source, BrokerId destination) const;
     [[nodiscard]] Lateness lateness() const;
+    /// How the relay thread is scheduled: "SCHED_FIFO" where that is allowed.
+    [[nodiscard]] std::string scheduling() const;
 
     /// A round trip of ApiVersions v0 on a fresh connection through the relay of conn(source, destination).
     /// Rules apply to it. The error says how far it came.

@@ -45,7 +45,7 @@ private:
 };
 
 /// One relay, its path 2->1 delayed; `frames` small frames, one each `gap`.
-Result<Lateness> measure(int frames, Duration gap) {
+Result<Lateness> measure(int frames, Duration gap, std::string& scheduling) {
     auto claim = SlotClaim::claim();
     if (!claim) return tl::make_unexpected(claim.error());
     const AddressPlan& plan = claim->plan();
@@ -65,6 +65,7 @@ Result<Lateness> measure(int frames, Duration gap) {
     }
     if (!eventually([&] { return server.received().size() == static_cast<std::size_t>(frames); }))
         return failure("not every frame came");
+    scheduling = (*network)->scheduling();
     return (*network)->lateness();
 }
 
@@ -83,11 +84,13 @@ int run(int frames) {
     for (const unsigned busy : {0U, cores}) {
         std::unique_ptr<BusyCores> others;
         if (busy > 0) others = std::make_unique<BusyCores>(busy);
-        const auto late = measure(frames, milliseconds(1));
+        std::string scheduling;
+        const auto late = measure(frames, milliseconds(1), scheduling);
         if (!late) {
             fmt::print(stderr, "{}\n", late.error().message);
             return 1;
         }
+        if (busy == 0) fmt::print("the relay thread has {}\n", scheduling);
         print(busy == 0 ? "as the machine is" : fmt::format("with {} busy threads more", busy), *late);
     }
     return 0;
