@@ -20,7 +20,9 @@ TEST(Faults, WaitForEventsAndProveTheirEffect) {
     ASSERT_TRUE(json.is_object());
     ASSERT_EQ(json["verdict"], "valid") << ended.out << ended.err;
     std::map<std::string, std::string> proofs;
-    for (const Json& fault : schedule_of(json)["faults"]) {
+    const Json schedule = schedule_of(json);
+    ASSERT_FALSE(schedule["faults"].empty());
+    for (const Json& fault : schedule["faults"]) {
         EXPECT_TRUE(fault["ok"]) << fault;
         EXPECT_NE(fault["proof"], "") << fault;
         EXPECT_FALSE(fault["completed"].is_null()) << fault;
