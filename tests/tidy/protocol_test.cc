@@ -53,6 +53,7 @@ TEST(ProtocolDoc, EveryRuleNamesTestsThatExist) {
     ASSERT_GT(rules().size(), 40U);
     for (const std::vector<std::string>& row : rules()) {
         ASSERT_EQ(row.size(), 3U) << row.front();
+        EXPECT_TRUE(std::regex_search(row[2], kQuoted)) << row[0] << ": no test";
         for (std::sregex_iterator at(row[2].begin(), row[2].end(), kQuoted), end; at != end; ++at) {
             const std::string name = (*at)[1];
             const std::size_t slash = name.find('/');
