@@ -52,6 +52,8 @@ Verdict check(const CheckInput& input) {
         check_unclean_election(context, findings);
         check_hw_regression(context, findings);
         check_hw_above_isr(context, findings);
+        check_replica_divergence(context, findings);
+        check_replica_rules(context, findings);
         check_stuck(context, findings);
         collect_evidence(context, findings);
     }

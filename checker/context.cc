@@ -59,8 +59,14 @@ LossCause explain_loss(const Context& context, std::int32_t partition, Offset of
     if (held) cause.lacking = nullptr;
     if (cause.lacking != nullptr) {
         cause.unclean = trace.unclean_between(cause.holder_epoch, cause.lacking->epoch);
+        for (const DataLoss& loss : trace.losses()) {
+            const bool theirs = loss.node == cause.lacking->node && loss.at <= cause.lacking->at;
+            const bool took = loss.to <= offset && offset < loss.from;
+            if (theirs && took && loss.fault != kNoOp && loss.sole_in_sync && !context.meta.elr)
+                cause.expected = true;
+        }
     }
-    cause.allowed = context.meta.unclean && cause.unclean != nullptr;
+    cause.allowed = cause.expected || (context.meta.unclean && cause.unclean != nullptr);
     return cause;
 }
 

@@ -44,7 +44,10 @@ struct LossCause {
     const Leadership* lacking = nullptr;
     LeaderEpoch holder_epoch = kNoEpoch;
     const Election* unclean = nullptr;
-    /// Unclean election is enabled and one explains the loss.
+    /// ELR is off, and the leader that lacks it held it, was alone in the ISR when a recorded fault took its
+    /// data, and lost it there: no replicated log can keep that record (expected-loss).
+    bool expected = false;
+    /// It is expected, or unclean election is enabled and one explains the loss.
     bool allowed = false;
 };
 LossCause explain_loss(const Context& context, std::int32_t partition, Offset offset,

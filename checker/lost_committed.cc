@@ -137,9 +137,10 @@ private:
         if (acked_all && place.read_op != Place::kNone) findings_.evidence("read_then_lost");
         const std::int32_t number = partition_.partition();
         const LossCause cause = explain_loss(context_, number, place.offset, epoch);
-        if (!findings_.count("lost-committed", cause.allowed)) return;
+        const char* const kind = cause.expected ? "expected-loss" : "lost-committed";
+        if (!findings_.count(kind, cause.allowed)) return;
         Anomaly anomaly;
-        anomaly.kind = "lost-committed";
+        anomaly.kind = kind;
         anomaly.allowed = cause.allowed;
         anomaly.partition = number;
         anomaly.offset = place.offset;

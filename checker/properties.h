@@ -26,6 +26,10 @@ void check_min_isr(const Context& context, Findings& findings);
 void check_unclean_election(const Context& context, Findings& findings);
 void check_hw_regression(const Context& context, Findings& findings);
 void check_hw_above_isr(const Context& context, Findings& findings);
+/// replica-divergence, by the final reads of replicas.
+void check_replica_divergence(const Context& context, Findings& findings);
+/// unexplained-truncation, follower-hw-above-leader, acked-outside-isr, and the invariants by their names.
+void check_replica_rules(const Context& context, Findings& findings);
 /// stuck, node-crashed; reason not-healed.
 void check_stuck(const Context& context, Findings& findings);
 

@@ -66,6 +66,13 @@ const Leadership* PartitionTrace::last_leadership(Instant until) const {
     return last;
 }
 
+const DataLoss* PartitionTrace::loss_at(const TraceEvent& line) const {
+    for (const DataLoss& loss : losses_) {
+        if (loss.node == line.node && loss.at == line.at && loss.sequence == line.sequence) return &loss;
+    }
+    return nullptr;
+}
+
 const TraceEvent* PartitionTrace::ack_line(Offset offset, BrokerId broker, Instant from, Instant to) const {
     const auto above = [](Offset o, const TraceEvent* event) { return o < event->first; };
     auto at = std::upper_bound(acks_by_offset_.begin(), acks_by_offset_.end(), offset, above);
@@ -95,12 +102,72 @@ const std::vector<const TraceEvent*>& PartitionTrace::of(TraceKind kind) const {
     return found == by_kind_.end() ? none : found->second;
 }
 
+/// Follows the log ends of a partition's replicas and remembers where one fell over a restart.
+class LossFinder {
+public:
+    explicit LossFinder(const History& history) : history_(history) {}
+
+    void look(const TraceEvent& event, std::vector<DataLoss>& losses) {
+        if (event.kind == TraceKind::Partition) in_sync_.emplace_back(event.at, event.isr);
+        if (event.kind == TraceKind::Truncate) set(event, event.to);
+        if (event.kind == TraceKind::Append) set(event, event.log_end_offset);
+        if (event.kind != TraceKind::Role) return;
+        const auto known = ends_.find(event.node);
+        if (known != ends_.end() && event.incarnation > known->second.incarnation &&
+            event.log_end_offset < known->second.offset) {
+            losses.push_back(loss(event, known->second));
+        }
+        set(event, event.log_end_offset);
+    }
+
+private:
+    struct End {
+        Offset offset = 0;
+        std::int32_t incarnation = 0;
+        Instant at;
+    };
+
+    void set(const TraceEvent& event, Offset end) { ends_[event.node] = {end, event.incarnation, event.at}; }
+
+    [[nodiscard]] DataLoss loss(const TraceEvent& event, const End& before) const {
+        DataLoss found{event.node, event.at, event.sequence, before.offset, event.log_end_offset};
+        for (std::size_t op = 0; op < history_.operations.size(); ++op) {
+            const Operation& operation = history_.operations[op];
+            const auto* fault = operation.as<FaultOp>();
+            const bool between = operation.completed >= before.at && operation.invoked <= event.at;
+            if (fault == nullptr || !between || fault->status != "ok" || !takes_data(fault->kind)) continue;
+            if (!aims_at(fault->target, event.node)) continue;
+            found.fault = static_cast<OpIndex>(op);
+            for (const auto& [at, isr] : in_sync_) {
+                if (at <= operation.invoked) found.sole_in_sync = isr == std::vector<BrokerId>{event.node};
+            }
+        }
+        return found;
+    }
+    static bool takes_data(std::string_view kind) {
+        return kind == "wipe" || kind == "power-loss" || kind.starts_with("lose-") ||
+               kind.starts_with("disk-") || kind.starts_with("corrupt");
+    }
+    /// "2" or "1,2".
+    static bool aims_at(std::string_view target, BrokerId node) {
+        return fmt::format(",{},", target).find(fmt::format(",{},", node)) != std::string::npos;
+    }
+
+    const History& history_;
+    std::map<BrokerId, End> ends_;
+    std::vector<std::pair<Instant, std::vector<BrokerId>>> in_sync_;
+};
+
 class TraceIndexer {
 public:
     std::map<std::int32_t, PartitionTrace> run(const History& history, const Trace* trace, Instant until) {
+        std::map<std::int32_t, LossFinder> losses;
         if (trace != nullptr) {
             for (const TraceEvent& event : trace->events) {
-                if (event.at <= until && event.partition >= 0) add(event);
+                if (event.at > until || event.partition < 0) continue;
+                add(event);
+                losses.try_emplace(event.partition, history)
+                    .first->second.look(event, partitions_[event.partition].losses_);
             }
         }
         const bool traced = trace != nullptr;

@@ -55,8 +55,26 @@ struct Election {
     std::size_t op = kNoOp;  // the observe that told it, if no trace did
 };
 
+/// A replica came back from a restart with less than it had.
+struct DataLoss {
+    BrokerId node = kNoBroker;
+    /// When it told.
+    Instant at;
+    std::int64_t sequence = 0;
+    Offset from = 0;  // its log end before
+    Offset to = 0;    // and after
+    /// The recorded fault that takes unflushed or stored data and struck it in between; kNoOp: none did.
+    OpIndex fault = kNoOp;
+    /// It was the only member of the controller's ISR then.
+    bool sole_in_sync = false;
+};
+
 class PartitionTrace {
 public:
+    /// By time.
+    [[nodiscard]] const std::vector<DataLoss>& losses() const { return losses_; }
+    /// The one that this line told; nullptr if it told none.
+    [[nodiscard]] const DataLoss* loss_at(const TraceEvent& line) const;
     /// By epoch.
     [[nodiscard]] const std::vector<Leadership>& leaderships() const { return leaderships_; }
     /// By time; also those that elected nobody.
@@ -83,6 +101,7 @@ private:
 
     std::vector<Leadership> leaderships_;
     std::vector<Election> elections_;
+    std::vector<DataLoss> losses_;
     std::map<TraceKind, std::vector<const TraceEvent*>> by_kind_;
     std::vector<const TraceEvent*> acks_by_offset_;
     Offset longest_ack_ = 1;

@@ -21,12 +21,19 @@ struct UncleanRun {
         run.produce(10, 19, make_value(3, 1), 0).broker = 2;
         trace.acks(15, 2, 5, 0, 0, {1, 2});
         run.produce(20, 29, make_value(3, 2), 1).broker = 2;
+        trace.elects(20, 2, 5, false, {2}).elected = false;
         trace.acks(24, 2, 5, 1, 1, {2});
         trace.moves(25, 2, 5, 1, 2, {2}, {{.id = 1, .log_end_offset = 1}});
         run.produce(30, 39, make_value(3, 3), 2, Outcome::Info).broker = 2;
         election = &trace.elects(1000, 1, 6, true, {1});
         trace.leads(1010, 1, 6, 1, {{.offset = 0, .epoch = 5}}, {1});
-        trace.cuts(2000, 2, 6, 3, 1);
+        TraceEvent& follows = trace.line(1990, 2, TraceKind::Role);
+        follows.role = "follower";
+        follows.leader = 1;
+        follows.epoch = 6;
+        follows.log_end_offset = 3;
+        follows.table = {{.offset = 0, .epoch = 5}};
+        trace.cuts(2000, 2, 6, 3, 1).leader = 1;
         run.produce(2010, 2020, make_value(3, 4), 1).broker = 1;
         trace.acks(2015, 1, 6, 1, 1, {1});
         run.final({{0, make_value(3, 1)}, {1, make_value(3, 4)}});
@@ -36,7 +43,7 @@ struct UncleanRun {
 TEST(UncleanAccounting, a_loss_in_an_allowed_unclean_election_is_counted) {
     const UncleanRun lossy;
     const Verdict verdict = lossy.run.judge(lossy.trace.trace);
-    EXPECT_EQ(verdict.kind, VerdictKind::Valid);
+    EXPECT_EQ(verdict.kind, VerdictKind::Valid) << ::testing::PrintToString(verdict.violations);
     EXPECT_EQ(count(verdict, "lost-committed"), 1);
     EXPECT_EQ(count(verdict, "inconsistent-offset"), 1);
     EXPECT_EQ(evidence(verdict, "unclean-election"), 1);
@@ -170,6 +177,7 @@ TEST(VisibleUnderMinIsr, new_brokers_stand_still_old_ones_move) {
 
 TEST(HwAboveIsr, each_member_and_the_joining_one_hold_it_back) {
     QuietRun quiet;
+    quiet.trace.trace.events.front().isr = {1, 2};
     TraceEvent& move = quiet.trace.moves(16, 1, 5, 0, 1, {1, 2},
                                          {{.id = 2, .log_end_offset = 1}, {.id = 3, .log_end_offset = 0}});
     EXPECT_EQ(quiet.judge().kind, VerdictKind::Valid);
