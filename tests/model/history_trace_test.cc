@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 #include "model/history.h"
 #include "model/trace.h"
@@ -58,6 +59,41 @@ TEST(HistoryReader, junk_never_crashes) {
     static_cast<void>(parse_history(kMeta + std::string(5000, '['), "h"));
     EXPECT_FALSE(read_history("/").has_value());
     EXPECT_NE(read_history("/no/such/file").error().message.find("/no/such/file"), std::string::npos);
+}
+
+TEST(HistoryReader, any_spelling_of_a_line_reads_the_same) {
+    const std::vector<std::string> lines{
+        R"({"t0":1,"t":2,"client":"p","op":"produce","partition":3,"value":7,"status":"ok","offset":4,"acks":-1,"seq":9,"broker":2})",
+        R"({"t":2,"op":"produce","value":7,"status":"fail","error":"REQUEST_TIMED_OUT","offset":-1001})",
+        R"({"t":2,"op":"produce","value":7,"status":"fail","error":"NOT_ENOUGH_REPLICAS","acks":1})",
+        R"({"t0":1,"t":2,"client":"c","op":"poll","records":[[0,1],[5,-6]],"from":0,"hw":6,"log_start":0,"lso":5,"isolation":"read_committed","final":true,"complete":false,"follower":true,"broker":1})",
+        R"({"t":2,"op":"poll","records":[],"status":"info","error":"x"})"};
+    for (const std::string& line : lines) {
+        const Result<History> plain = parse_history(kMeta + line, "h");
+        std::string spaced = line;
+        spaced.insert(1, " ");  // no longer the common shape
+        const Result<History> other = parse_history(kMeta + spaced, "h");
+        ASSERT_TRUE(plain && other) << line;
+        EXPECT_EQ(plain->warnings, other->warnings);
+        EXPECT_EQ(format_operation(plain->operations[0], plain->clients[0]),
+                  format_operation(other->operations[0], other->clients[0]));
+        // Nor does one reader take what the other refuses.
+        for (std::size_t at = 1; at < line.size(); ++at) {
+            for (const char byte : {'0', '-', '"', ',', '[', '}', 'e'}) {
+                std::string changed = line;
+                changed[at] = byte;
+                std::string changed_spaced = changed;
+                changed_spaced.insert(1, " ");
+                const Result<History> one = parse_history(kMeta + changed, "h");
+                const Result<History> two = parse_history(kMeta + changed_spaced, "h");
+                ASSERT_EQ(one.has_value(), two.has_value()) << changed;
+                if (!one) continue;
+                EXPECT_EQ(format_operation(one->operations[0], one->clients[0]),
+                          format_operation(two->operations[0], two->clients[0]))
+                    << changed;
+            }
+        }
+    }
 }
 
 TEST(HistoryReader, milliseconds_or_nanoseconds) {
