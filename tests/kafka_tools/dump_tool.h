@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "node/log/partition_log.h"
+
 namespace highwater::test {
 
 struct Dumped {
@@ -20,6 +22,10 @@ Dumped dump(const std::vector<std::string>& files, const std::string& options = 
 
 /// What the tool prints when it finds something wrong; "" if it found nothing.
 std::string complaints(const Dumped& dumped);
+
+/// "baseOffset: … partitionLeaderEpoch: …" of each batch, as the tool prints it, and as our log has it.
+std::vector<std::string> batches_in(const Dumped& dumped);
+std::vector<std::string> batches_in(const node::PartitionLog& log);
 
 /// Files of `directory` with this ending, whole paths, sorted.
 std::vector<std::string> files_with(const std::string& directory, const std::string& ending);
