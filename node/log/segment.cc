@@ -119,6 +119,8 @@ Result<std::uint64_t> Segment::recover(const std::function<bool(const wire::Batc
     if (cut > 0) {
         if (const Status done = file_->truncate(*end); !done) return tl::make_unexpected(done.error());
     }
+    // As at the end of every segment that was left, and as Kafka's recovery does.
+    add_time_entry();
     for (const Status& written : {offsets_.persist(*storage_, Durability::OsDecides),
                                   times_.persist(*storage_, Durability::OsDecides)}) {
         if (!written) return tl::make_unexpected(written.error());
