@@ -46,7 +46,8 @@ public:
     void write_high_watermarks(const Partitions& partitions, Outbox& outbox);
     /// The other two, if it is time.
     void write_due(Instant now, const NodeConfig& config, const Partitions& partitions, Outbox& outbox);
-    /// The partition was deleted: nothing that was noted of it may meet one that is created with its name.
+    /// The partition was deleted, or its directory is gone: nothing that was noted of it may meet one that is
+    /// created with its name.
     void forget(const TopicPartition& name);
     /// Forgets silent producers, now and then.
     void expire_producers(Instant now, std::int64_t wall_ms, const NodeConfig& config,

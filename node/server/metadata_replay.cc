@@ -110,12 +110,16 @@ void BrokerState::apply_image() {
     for (auto& [name, held] : partitions) held->cluster_changed(now);
 }
 
-/// partition.metadata says whose directory this is; a new one gets it.
+/// partition.metadata says whose directory this is; a new one gets it, and nothing that was noted of another.
 Status BrokerState::claim_directory(const TopicImage& topic, const TopicPartition& name) {
     const std::string path = name.to_string() + "/" + kPartitionMetadataFile;
     const auto found = storage.read_file(path);
     if (!found) return tl::make_unexpected(found.error());
     if (!found->has_value()) {
+        const auto files = storage.list(name.to_string());
+        if (!files) return tl::make_unexpected(files.error());
+        // A checkpoint of a deleted topic outlives a kill that comes before the next checkpoint.
+        if (files->empty()) checkpoints.forget(name);
         return storage.replace_file(path, as_bytes_view(format_partition_metadata(topic.id)),
                                     Durability::OsDecides);
     }

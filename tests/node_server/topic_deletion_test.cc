@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "node/log/checkpoint.h"
 #include "node/log/file_storage.h"
 #include "tests/node_server/cluster.h"
 #include "tests/support/requests.h"
@@ -40,6 +41,15 @@ protected:
             at, produce_request(topic, 0, -1, 5000, batch_of({1}, 0)), kProduceVersion);
         if (!answer) return ErrorCode::UnknownServerError;
         return answer->responses.at(0).partition_responses.at(0).error_code;
+    }
+    /// The high watermark of partition 0 in the broker's checkpoint file; -1 if it says nothing of it.
+    Offset checkpointed(BrokerId id, const std::string& topic) {
+        const auto text = cluster.storage(id).read_file(node::kReplicationOffsetCheckpoint);
+        if (!text || !text->has_value()) return -1;
+        const auto offsets =
+            node::parse_offset_checkpoint(as_text(**text), node::kReplicationOffsetCheckpoint);
+        EXPECT_TRUE(offsets) << offsets.error().message;
+        return offsets && offsets->contains({topic, 0}) ? offsets->at({topic, 0}) : -1;
     }
     /// Partition directories of this broker.
     std::vector<std::string> directories(BrokerId id) {
@@ -120,6 +130,23 @@ TEST_F(TopicDeletion, ANewTopicOfThatNameStartsEmpty) {
             const auto answer = cluster.ask<wire::ListOffsetsResponse>(at, request, kListOffsetsVersion);
             return answer && answer->topics.at(0).partitions.at(0).offset == 1;
         })) << at;
+    }
+}
+
+TEST_F(TopicDeletion, ANewTopicOfThatNameMeetsNoCheckpointOfTheOldOne) {
+    for (int i = 0; i < 5; ++i) ASSERT_EQ(produced("t"), ErrorCode::None);
+    ASSERT_TRUE(cluster.run_until([&] { return checkpointed(1, "t") == 6 && checkpointed(2, "t") == 6; }));
+    remove("t");
+    ASSERT_TRUE(cluster.run_until([&] { return directories(2) == Directories{"kept-0"}; }));
+    // The file is written again only some seconds later: broker 2 does not live to see it.
+    ASSERT_EQ(checkpointed(2, "t"), 6);
+    cluster.kill(2);
+    ASSERT_TRUE(cluster.run_until([&] { return checkpointed(1, "t") == -1; }));
+    cluster.start(2);
+    create("t", {{1, 2}});
+    for (const BrokerId id : {1, 2}) {
+        ASSERT_TRUE(cluster.run_until([&] { return checkpointed(id, "t") == 1; })) << id;
+        EXPECT_FALSE(cluster.logged(id, "t-0: log end offset 0, checkpointed high watermark 6")) << id;
     }
 }
 
