@@ -50,7 +50,7 @@ void Chaos::next() {
 
 void Chaos::one() {
     if (power_losses_ && rng_.chance(15)) return lose_power();
-    switch (rng_.below(16)) {
+    switch (rng_.below(18)) {
         case 0:
         case 1:
             return kill();
@@ -69,6 +69,9 @@ void Chaos::one() {
             return hold();
         case 9:
             return slow();
+        case 10:
+        case 11:
+            return elect_preferred();
         default:
             return nemesis();
     }
@@ -164,6 +167,17 @@ void Chaos::slow() {
         cluster_.say("delays as usual");
         cluster_.network().set_delay(std::chrono::microseconds(50), std::chrono::microseconds(500));
     });
+}
+
+/// An operator wants the first replica back as the leader; not a fault, but an election in the middle of
+/// whatever goes on. Any broker passes it on.
+void Chaos::elect_preferred() {
+    if (admin_.busy()) return;
+    const TopicPartition partition = rng_.pick(cluster_.partitions());
+    cluster_.say(fmt::format("preferred election of {}", partition.to_string()));
+    admin_.call<wire::ElectLeadersResponse>(
+        broker(), test::elect_preferred_request(partition.topic, partition.partition),
+        test::kElectLeadersVersion, seconds(3), [](const Result<wire::ElectLeadersResponse>&) {});
 }
 
 /// Waits until nothing is broken, takes one broker's unflushed bytes, and keeps everything else whole until

@@ -15,7 +15,10 @@ public:
     /// With `power_losses` brokers lose what they have not flushed, at moments when nothing else is broken
     /// and every ISR is full: then one such loss costs no committed record.
     Chaos(Cluster& cluster, Rng rng, bool power_losses)
-        : cluster_(cluster), rng_(rng), power_losses_(power_losses) {}
+        : cluster_(cluster),
+          rng_(rng),
+          power_losses_(power_losses),
+          admin_(260, cluster.scheduler(), cluster.network()) {}
     void start() { next(); }
     /// No new fault, and no fault ends by itself any more: the caller heals.
     void stop() { stopped_ = true; }
@@ -32,6 +35,7 @@ private:
     void hold();
     void slow();
     void lose_power();
+    void elect_preferred();
 
     // nemeses.cc
     void nemesis();
@@ -61,6 +65,7 @@ private:
     Cluster& cluster_;
     Rng rng_;
     bool power_losses_;
+    Client admin_;
     bool stopped_ = false;
     /// No new faults: a power loss is being prepared.
     bool draining_ = false;

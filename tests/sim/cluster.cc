@@ -240,19 +240,23 @@ void Cluster::note_spin(BrokerId id) {
 }
 
 void Cluster::count(const std::vector<node::Event>& events) {
-    const auto of_partition = overloaded{[&](const node::Truncated&) { ++counts_.truncations; },
-                                         [&](const node::ProduceAnswered& of) {
-                                             if (of.error == 0 && of.acks == -1) ++counts_.acknowledged;
-                                         },
-                                         [&](const node::Served&) { ++counts_.served; }, [](const auto&) {}};
+    const auto of_partition =
+        overloaded{[&](const node::Truncated&) { ++counts_.truncations; },
+                   [&](const node::ProduceAnswered& of) {
+                       if (of.error == 0 && of.acks == -1) ++counts_.acknowledged;
+                   },
+                   [&](const node::Served&) { ++counts_.served; },
+                   [&](const node::BugActivated&) { ++counts_.bug_actions; }, [](const auto&) {}};
     for (const node::Event& event : events) {
         if (const auto* replica = std::get_if<node::PartitionEvent>(&event)) {
             std::visit(of_partition, replica->fact);
         } else if (const auto* decision = std::get_if<node::ControllerEvent>(&event)) {
+            if (std::holds_alternative<node::BugActivated>(*decision)) ++counts_.bug_actions;
             const auto* change = std::get_if<node::PartitionChanged>(decision);
             if (change == nullptr) continue;
             ++(change->elected ? counts_.elections : counts_.isr_changes);
             if (change->unclean) ++counts_.unclean_elections;
+            if (change->elected && change->cause == "preferred") ++counts_.preferred_elections;
         }
     }
 }
@@ -261,11 +265,13 @@ Cluster::Counts& Cluster::Counts::operator+=(const Counts& other) {
     steps += other.steps;
     elections += other.elections;
     unclean_elections += other.unclean_elections;
+    preferred_elections += other.preferred_elections;
     isr_changes += other.isr_changes;
     power_losses += other.power_losses;
     truncations += other.truncations;
     acknowledged += other.acknowledged;
     served += other.served;
+    bug_actions += other.bug_actions;
     return *this;
 }
 

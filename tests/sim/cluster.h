@@ -101,11 +101,14 @@ public:
         std::uint64_t steps = 0;
         std::uint64_t elections = 0;
         std::uint64_t unclean_elections = 0;
+        std::uint64_t preferred_elections = 0;
         std::uint64_t isr_changes = 0;
         std::uint64_t power_losses = 0;
         std::uint64_t truncations = 0;
         std::uint64_t acknowledged = 0;
         std::uint64_t served = 0;
+        /// What bugs made the nodes do.
+        std::uint64_t bug_actions = 0;
         Counts& operator+=(const Counts& other);
     };
     [[nodiscard]] const Counts& counts() const { return counts_; }

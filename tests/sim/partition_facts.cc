@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "base/overloaded.h"
+#include "node/controller/topic_config.h"
 #include "tests/sim/partition_invariants.h"
 
 namespace highwater::sim {
@@ -29,6 +30,7 @@ void PartitionInvariants::on_change(Instant now, const node::PartitionChanged& c
                              change.leader, change.leader_epoch, change.partition_epoch, last.leader,
                              last.leader_epoch, last.partition_epoch));
     }
+    if (!first) check_election(change);
     check_joiners(first ? change.isr : last.isr, change.isr);
     last.leader = change.leader;
     last.leader_epoch = change.leader_epoch;
@@ -39,6 +41,18 @@ void PartitionInvariants::on_change(Instant now, const node::PartitionChanged& c
         unclean_epoch_ = change.leader_epoch;
         awaiting_office_ = true;
     }
+}
+
+/// LeaderInIsr: who was in no ISR is elected only where the topic allows it.
+void PartitionInvariants::check_election(const node::PartitionChanged& change) {
+    const bool outside = change.leader != kNoBroker && change.leader != registration_.leader &&
+                         !contains(registration_.isr, change.leader);
+    if (!outside && !change.unclean) return;
+    const node::MetadataImage* image = inspector_.image();
+    const node::TopicImage* topic = image != nullptr ? image->topic(id_.topic) : nullptr;
+    if (topic != nullptr && node::unclean_leader_election(*topic, false)) return;
+    violated("LeaderInIsr", fmt::format("{} is elected in epoch {}, isr was [{}]", change.leader,
+                                        change.leader_epoch, fmt::join(registration_.isr, ",")));
 }
 
 /// UncleanExclusion: a new incarnation joins only with all that is committed. (How it got out of the ISR is

@@ -60,6 +60,7 @@ private:
 
     void reopened(ReplicaView& view, const node::PartitionLog& log);
     void check_kept_somewhere(const ReplicaView& view, Offset to);
+    void check_election(const node::PartitionChanged& change);
     void check_joiners(const std::vector<BrokerId>& before, const std::vector<BrokerId>& isr);
     void check_fetcher(const ReplicaView& view, const node::Partition& partition);
     void check_replica(ReplicaView& view, const node::Partition& partition);

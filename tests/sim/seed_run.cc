@@ -5,11 +5,10 @@
 #include <algorithm>
 
 #include "tests/sim/chaos.h"
+#include "tests/sim/ending.h"
 
 namespace highwater::sim {
 namespace {
-
-constexpr Duration kLiveness = seconds(60);
 
 /// Unclean elections and power losses never together: then nothing is promised.
 bool has_unclean(std::uint64_t seed) { return seed % 4 == 0; }
@@ -34,7 +33,7 @@ public:
         : cluster_(options_of(seed, bugs, verbose)),
           rng_(~seed),
           chaos_(cluster_, rng_.fork(), has_power_losses(seed)),
-          reader_(240, cluster_.scheduler(), cluster_.network()) {
+          ending_(cluster_) {
         Scheduler& scheduler = cluster_.scheduler();
         Network& network = cluster_.network();
         // Busy logs and nearly idle ones: some mistakes need an election with no write around it.
@@ -86,9 +85,10 @@ private:
         for (const auto& consumer : consumers_) consumer->stop();
         cluster_.network().set_delay(std::chrono::microseconds(50), std::chrono::microseconds(500));
         cluster_.heal();
-        if (!cluster_.run_until(kLiveness, [&] { return cluster_.settled() && quiet(); })) return stuck();
+        if (!cluster_.run_until(kLiveness, [&] { return cluster_.settled() && quiet(); }))
+            return ending_.stuck();
         for (const TopicPartition& partition : cluster_.partitions()) {
-            if (std::string wrong = append_and_read(partition); !wrong.empty()) return wrong;
+            if (std::string wrong = ending_.append_and_read(partition); !wrong.empty()) return wrong;
         }
         if (cluster_.invariants().unclean_elections() > 0) return {};  // what clients saw may be gone
         for (const TopicPartition& partition : cluster_.partitions()) {
@@ -106,76 +106,10 @@ private:
                            [](const auto& producer) { return producer->idle(); });
     }
 
-    std::string stuck() const {
-        std::string text = "stuck: after heal the cluster did not settle:";
-        for (const TopicPartition& id : cluster_.partitions()) {
-            text += fmt::format(" {} leader {} isr of {};", id.to_string(), cluster_.leader(id),
-                                cluster_.isr(id).size());
-            for (const BrokerId broker : kBrokers) {
-                const node::Partition* replica = cluster_.partition(broker, id);
-                if (replica == nullptr)
-                    text += fmt::format(" {}: none", broker);
-                else
-                    text += fmt::format(" {}: hw {} leo {} epoch {}", broker, replica->high_watermark(),
-                                        replica->log().log_end_offset(), replica->leader_epoch());
-            }
-        }
-        return text;
-    }
-
-    /// An acks=all append succeeds, and every replica then serves the same log.
-    std::string append_and_read(const TopicPartition& id) {
-        wire::ErrorCode error = wire::ErrorCode::UnknownServerError;
-        reader_.call<wire::ProduceResponse>(
-            cluster_.leader(id),
-            test::produce_request(id.topic, id.partition, -1, 5000, test::batch_of({1}, 0)),
-            test::kProduceVersion, seconds(10), [&](const Result<wire::ProduceResponse>& answer) {
-                if (answer) error = answer->responses.at(0).partition_responses.at(0).error_code;
-            });
-        cluster_.run_until(seconds(10), [&] { return !reader_.busy(); });
-        if (error != wire::ErrorCode::None)
-            return fmt::format("stuck: after heal an append failed: {}", wire::error_name(error));
-        if (!cluster_.run_until(seconds(10), [&] { return cluster_.settled(); })) return stuck();
-        const std::vector<LogRecord>& log = cluster_.invariants().replica(cluster_.leader(id), id).log;
-        for (const BrokerId broker : kBrokers) {
-            if (cluster_.invariants().replica(broker, id).log != log)
-                return fmt::format("replica-divergence: broker {} has another log of {}", broker,
-                                   id.to_string());
-            if (read_all(broker, id) != log.size())
-                return fmt::format("stuck: broker {} does not serve its whole log of {}", broker,
-                                   id.to_string());
-        }
-        return {};
-    }
-
-    std::size_t read_all(BrokerId broker, const TopicPartition& id) {
-        const std::vector<LogRecord>& log = cluster_.invariants().replica(broker, id).log;
-        std::size_t read = 0;
-        for (bool more = true; more && read < log.size();) {
-            more = false;
-            reader_.call<wire::FetchResponse>(
-                broker, test::fetch_request(id.topic, id.partition, static_cast<Offset>(read), 0),
-                test::kFetchVersion, seconds(5), [&](const Result<wire::FetchResponse>& answer) {
-                    if (!answer) return;
-                    const auto records =
-                        test::records_of(answer->responses.at(0).partitions.at(0).records.value_or(Bytes{}));
-                    if (!records) return;
-                    for (const wire::Record& record : *records) {
-                        if (record.offset != static_cast<Offset>(read)) continue;
-                        if (read >= log.size() || test::value_of(record) != log[read].value) return;
-                        ++read;
-                        more = true;
-                    }
-                });
-            cluster_.run_until(seconds(10), [&] { return !reader_.busy(); });
-        }
-        return read;
-    }
-
     Cluster cluster_;
     Rng rng_;
     Chaos chaos_;
-    Client reader_;
+    Ending ending_;
     BlackBox box_;
     std::vector<std::unique_ptr<Producer>> producers_;
     std::vector<std::unique_ptr<Consumer>> consumers_;

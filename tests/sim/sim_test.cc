@@ -25,6 +25,7 @@ TEST_P(SimSeeds, KeepTheInvariants) {
     // A run in which nothing happens proves nothing.
     EXPECT_GT(counts.elections, 1000U);
     EXPECT_GT(counts.unclean_elections, 50U);
+    EXPECT_GT(counts.preferred_elections, 20U);
     EXPECT_GT(counts.isr_changes, 2000U);
     EXPECT_GT(counts.power_losses, 20U);
     EXPECT_GT(counts.truncations, 100U);

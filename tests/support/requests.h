@@ -8,6 +8,7 @@
 #include "base/ids.h"
 #include "wire/frame.h"
 #include "wire/messages/create_topics.h"
+#include "wire/messages/elect_leaders.h"
 #include "wire/messages/fetch.h"
 #include "wire/messages/list_offsets.h"
 #include "wire/messages/metadata.h"
@@ -21,6 +22,7 @@ inline constexpr std::int16_t kFetchVersion = 11;
 inline constexpr std::int16_t kMetadataVersion = 8;
 inline constexpr std::int16_t kListOffsetsVersion = 5;
 inline constexpr std::int16_t kCreateTopicsVersion = 4;
+inline constexpr std::int16_t kElectLeadersVersion = 2;
 
 inline Bytes value_bytes(std::uint64_t value) {
     ByteWriter out;
@@ -73,6 +75,13 @@ inline wire::FetchRequest fetch_request(const std::string& topic, std::int32_t p
     request.max_wait_ms = max_wait_ms;
     request.min_bytes = 1;
     request.topics.push_back(std::move(of_topic));
+    return request;
+}
+
+/// A preferred election.
+inline wire::ElectLeadersRequest elect_preferred_request(const std::string& topic, std::int32_t partition) {
+    wire::ElectLeadersRequest request;
+    request.topic_partitions = {{topic, {partition}}};
     return request;
 }
 
