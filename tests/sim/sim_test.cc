@@ -1,4 +1,4 @@
-// The whole node in simulation under random faults, and that the invariants notice a broken node.
+// The whole node in simulation under random faults. That a broken node is noticed: bug_test.cc.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -66,58 +66,6 @@ TEST(Sim, TheSameSeedIsTheSameRun) {
     const SeedResult second = run_seed(7);
     EXPECT_EQ(first.counts.steps, second.counts.steps);
     EXPECT_EQ(first.simulated, second.simulated);
-}
-
-/// Broker 1 leads and nothing reaches it from its followers; then a record is written with `acks`.
-class DirectedSim : public testing::Test {
-protected:
-    void write_while_followers_are_held(const node::Bugs& bugs, std::int16_t acks) {
-        ClusterOptions options;
-        options.seed = 1;
-        options.min_isr = 2;
-        options.bugs = bugs;
-        cluster_ = std::make_unique<Cluster>(options);
-        ASSERT_TRUE(cluster_->start());
-        for (const BrokerId follower : {2, 3}) cluster_->network().hold(follower, 1, wire::ApiKey::Fetch);
-        client_ = std::make_unique<Client>(150, cluster_->scheduler(), cluster_->network());
-        // The fetches that wait at the leader already are answered by the append, and the next ones are held.
-        client_->call<wire::ProduceResponse>(
-            1, test::produce_request(kTopic, 0, acks, 1000, test::batch_of({42}, 0)), test::kProduceVersion,
-            seconds(5), [](const Result<wire::ProduceResponse>&) {});
-        cluster_->run_until(seconds(2), [&] { return !client_->busy(); });
-    }
-    void read_at_leader() {
-        client_->call<wire::FetchResponse>(1, test::fetch_request(kTopic, 0, 0, 0), test::kFetchVersion,
-                                           seconds(5), [](const Result<wire::FetchResponse>&) {});
-        cluster_->run_until(seconds(1), [&] { return !client_->busy(); });
-    }
-
-    std::unique_ptr<Cluster> cluster_;
-    std::unique_ptr<Client> client_;
-};
-
-TEST_F(DirectedSim, AckOnAppendIsNoticed) {
-    node::Bugs bugs;
-    bugs.add(node::Bug::AckOnAppend);
-    write_while_followers_are_held(bugs, -1);
-    EXPECT_TRUE(cluster_->invariants().violated("AckQuorum"));
-}
-
-TEST_F(DirectedSim, ServingAboveTheHighWatermarkIsNoticed) {
-    node::Bugs bugs;
-    bugs.add(node::Bug::ServeAboveHw);
-    write_while_followers_are_held(bugs, 1);
-    read_at_leader();
-    EXPECT_TRUE(cluster_->invariants().violated("FetchAboveHw"));
-}
-
-TEST_F(DirectedSim, ACorrectNodeIsSilentInTheSameSchedule) {
-    for (const auto acks : {std::int16_t{-1}, std::int16_t{1}}) {
-        write_while_followers_are_held({}, acks);
-        read_at_leader();
-        EXPECT_TRUE(cluster_->invariants().violations().empty())
-            << cluster_->invariants().violations().front().detail;
-    }
 }
 
 }  // namespace
