@@ -91,6 +91,20 @@ TEST_F(OurLog, ItsIndexesAreSane) {
     }
 }
 
+TEST_F(OurLog, WhatRecoveryWritesIsSaneToo) {
+    for (const char* ending : {".index", ".timeindex"}) {
+        for (const std::string& path : files_with(directory, ending)) std::filesystem::remove(path);
+    }
+    const node::LogSettings settings{.segment_bytes = 60000, .index_interval_bytes = 2000};
+    const auto log = node::PartitionLog::open(storage, "t-0", settings);
+    ASSERT_TRUE(log) << log.error().message;
+    for (const char* ending : {".index", ".timeindex"}) {
+        const std::vector<std::string> files = files_with(directory, ending);
+        EXPECT_EQ(files.size(), (*log)->segment_count());
+        EXPECT_EQ(complaints(dump(files, "--verify-index-only")), "") << ending;
+    }
+}
+
 TEST_F(OurLog, ItsProducerSnapshotsCanBeRead) {
     const Dumped dumped = dump({directory + "/00000000000000000900.snapshot"});
     EXPECT_EQ(complaints(dumped), "");
