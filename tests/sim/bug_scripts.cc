@@ -233,10 +233,13 @@ void join_below_the_epoch_start(Script& script) {
     script.hold(3, kController, ApiKey::BrokerHeartbeat);
     script.until_isr({1, 2});
     commit_known_to_the_leader(script, 2);
-    script.hold(2, 3, ApiKey::Fetch);
+    script.hold(3, 2, ApiKey::Fetch);
     script.release(3, kController);
     script.until_leader(2);
     script.until_follows(3, 2);
+    // One fetch of 3 gets through, and no answer.
+    script.hold(2, 3, ApiKey::Fetch);
+    script.release(3, 2);
     script.pass(seconds(1));
 }
 
