@@ -7,6 +7,8 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <mutex>
+#include <set>
 
 #include "base/rng.h"
 #include "checker/checker.h"
@@ -36,6 +38,8 @@ constexpr Duration kLateP99 = milliseconds(5);
 constexpr Duration kLateMax = milliseconds(50);
 /// Keeps the draws of mixes apart from those of the run itself.
 constexpr std::uint64_t kMixStream = 0x6D69780000000000ULL;
+/// After the last fault.
+constexpr Duration kPhasesDeadline = seconds(60);
 
 class Run {
 public:
@@ -101,45 +105,56 @@ private:
         meta.replication_factor = static_cast<std::int32_t>(scenario_.topic.assignment.front().size());
         meta.min_isr = scenario_.topic.min_insync_replicas();
         meta.unclean = scenario_.topic.unclean_leader_election();
-        meta.acks = scenario_.workloads.empty() ? "all"
-                    : scenario_.workloads.front().acks == -1
-                        ? "all"
-                        : std::to_string(scenario_.workloads.front().acks);
+        std::set<std::int16_t> acks;
         for (const WorkloadSpec& spec : scenario_.workloads) {
-            if (spec.acks != scenario_.workloads.front().acks) meta.acks = "mixed";
+            acks.insert(spec.acks.begin(), spec.acks.end());
+            for (const WorkloadPhase& phase : spec.phases) acks.insert(phase.acks.begin(), phase.acks.end());
+            meta.retries = std::max(meta.retries, spec.idempotent ? 0 : spec.retries);
         }
+        meta.idempotence = !scenario_.workloads.empty() &&
+                           std::all_of(scenario_.workloads.begin(), scenario_.workloads.end(),
+                                       [](const WorkloadSpec& spec) { return spec.idempotent; });
+        if (acks.size() > 1) meta.acks = "mixed";
+        if (acks.size() == 1) meta.acks = *acks.begin() == -1 ? "all" : std::to_string(*acks.begin());
         return meta;
     }
 
+    /// Numbers of producers and consumers go on from one workload to the next.
+    workloads::WorkloadContext workload_context(const WorkloadSpec& spec) {
+        workloads::WorkloadContext context;
+        context.spec = spec;
+        context.partitions = static_cast<std::int32_t>(scenario_.topic.assignment.size());
+        context.first_producer = next_producer_;
+        context.first_consumer = next_consumer_;
+        context.recorder = &recorder_;
+        context.seed = rng_.next();
+        context.fault_complete = [this](const std::string& id) { return fault_complete(id); };
+        context.clients = [this](const std::string& name) {
+            workloads::KafkaClientOptions client;
+            client.client_id = name;
+            client.topic = scenario_.topic.name;
+            client.run_id = run_id_;
+            client.brokers = cluster_->client_addresses(next_client_++);
+            return workloads::make_kafka_client(std::move(client));
+        };
+        next_producer_ += spec.producers;
+        next_consumer_ += spec.consumers;
+        return context;
+    }
+
     void start_workloads() {
-        std::int64_t producer = 1;
-        std::int32_t consumer = 1;
-        for (const WorkloadSpec& spec : scenario_.workloads) {
-            workloads::WorkloadContext context;
-            context.spec = spec;
-            context.partitions = static_cast<std::int32_t>(scenario_.topic.assignment.size());
-            context.first_producer = producer;
-            context.first_consumer = consumer;
-            context.recorder = &recorder_;
-            context.seed = rng_.next();
-            context.clients = [this](const std::string& name) {
-                workloads::KafkaClientOptions client;
-                client.client_id = name;
-                client.topic = scenario_.topic.name;
-                client.run_id = run_id_;
-                client.brokers = cluster_->client_addresses(next_client_++);
-                return workloads::make_kafka_client(std::move(client));
-            };
-            workloads_.push_back(workloads::make_append_workload(std::move(context)));
-            producer += spec.producers;
-            consumer += spec.consumers;
-        }
+        for (const WorkloadSpec& spec : scenario_.workloads)
+            workloads_.push_back(workloads::make_append_workload(workload_context(spec)));
         for (const auto& workload : workloads_) workload->start();
     }
 
     Status play() {
         nemesis::ExecutorHooks hooks;
         hooks.record = [this](const FaultRecord& record) { record_fault(record); };
+        hooks.completed = [this](const std::string& id) {
+            const std::lock_guard lock(completed_mutex_);
+            completed_.insert(id);
+        };
         hooks.wait = [this](Instant until) { observer_->wait(until); };
         hooks.interrupted = [this] { return interrupted(); };
         hooks.members = {cluster_->brokers(), cluster_->controllers(), cluster_->client_ids()};
@@ -151,10 +166,27 @@ private:
         executor_->run(started);
         for (const nemesis::Doubt& doubt_found : executor_->doubts())
             doubt(doubt_found.reason, doubt_found.detail);
+        finish_phases();
         const Instant linger_until = monotonic_now() + scenario_.linger;
         observer_->wait_for([this] { return interrupted(); }, linger_until);
         if (!executor_->records().empty()) phases_.first_fault = executor_->records().front().effective;
         return {};
+    }
+
+    [[nodiscard]] bool fault_complete(const std::string& id) const {
+        const std::lock_guard lock(completed_mutex_);
+        return completed_.contains(id);
+    }
+    /// A phase with a count is part of the scenario: what was not appended shows nothing.
+    void finish_phases() {
+        const auto finished = [this] {
+            return interrupted() || std::all_of(workloads_.begin(), workloads_.end(),
+                                                [](const auto& workload) { return workload->finished(); });
+        };
+        if (!observer_->wait_for(finished, monotonic_now() + kPhasesDeadline))
+            doubt("workload-unfinished",
+                  fmt::format("the records of a phase were not all appended within {:.0f} s",
+                              to_seconds(kPhasesDeadline)));
     }
 
     void record_fault(const FaultRecord& record) {
@@ -308,16 +340,31 @@ private:
         add_probe(whole, whole ? "isr-full"
                                : fmt::format("isr-full: not within {}",
                                              format_duration(scenario_.heal.progress_within)));
-        const bool asks = std::any_of(
-            scenario_.workloads.begin(), scenario_.workloads.end(),
-            [](const WorkloadSpec& spec) { return spec.acks == -1 && (!spec.rate || *spec.rate > 0); });
-        if (!asks) return;
+        const auto any = [this](bool (WorkloadSpec::*property)() const) {
+            return std::any_of(scenario_.workloads.begin(), scenario_.workloads.end(),
+                               [&](const WorkloadSpec& spec) { return (spec.*property)(); });
+        };
+        if (!any(&WorkloadSpec::appends_acks_all)) return;
+        if (!any(&WorkloadSpec::appends_acks_all_to_the_end)) append_one(deadline);
         const bool acked =
             recorder_.wait_for_ack_all(healed, std::max(deadline, monotonic_now() + seconds(1))).has_value();
         add_probe(acked, acked ? "progress"
                                : fmt::format("progress: no acks=all append within {}",
                                              format_duration(scenario_.heal.progress_within)));
         say(whole && acked ? "progress: ISR whole, appends acknowledged" : "NO progress after heal");
+    }
+    /// The workloads have appended what they had to: the harness proves progress itself, with one more
+    /// record.
+    void append_one(Instant deadline) {
+        WorkloadSpec one;
+        one.consumers = 0;
+        one.rate = std::nullopt;
+        one.phases.emplace_back().records = 1;
+        workloads::WorkloadContext context = workload_context(one);
+        const auto workload = workloads::make_append_workload(std::move(context));
+        workload->start();
+        observer_->wait_for([&] { return interrupted() || workload->finished(); }, deadline);
+        workload->stop();
     }
     void add_probe(bool ok, std::string detail) {
         Probe probe;
@@ -420,7 +467,11 @@ private:
     std::unique_ptr<NodeCluster> cluster_;
     std::unique_ptr<Observer> observer_;
     std::unique_ptr<nemesis::Executor> executor_;
+    mutable std::mutex completed_mutex_;
+    std::set<std::string> completed_;
     std::atomic<std::int32_t> next_client_ = 0;
+    std::int64_t next_producer_ = 1;
+    std::int32_t next_consumer_ = 1;
     std::vector<std::unique_ptr<workloads::Workload>> workloads_;
 };
 

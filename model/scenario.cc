@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 
@@ -41,6 +42,27 @@ std::string format_duration(Duration duration) {
         }
     }
     return fmt::format("{}ns", duration.count());
+}
+
+namespace {
+
+bool has_all(const std::vector<std::int16_t>& acks) {
+    return std::find(acks.begin(), acks.end(), std::int16_t{-1}) != acks.end();
+}
+
+}  // namespace
+
+bool WorkloadSpec::appends_acks_all() const {
+    if (rate && *rate <= 0) return false;
+    if (phases.empty()) return has_all(acks);
+    return std::any_of(phases.begin(), phases.end(),
+                       [](const WorkloadPhase& phase) { return has_all(phase.acks); });
+}
+
+bool WorkloadSpec::appends_acks_all_to_the_end() const {
+    if (rate && *rate <= 0) return false;
+    if (phases.empty()) return has_all(acks);
+    return phases.back().records == 0 && has_all(phases.back().acks);
 }
 
 std::int32_t TopicSpec::min_insync_replicas() const {

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -34,10 +35,25 @@ struct TopicSpec {
     [[nodiscard]] bool unclean_leader_election() const;
 };
 
+/// What the consumers of a workload read: on from where they are; the log from its start, again and again;
+/// on, but from replicas that do not lead.
+enum class ReadMode : std::uint8_t { Follow, FromStart, Followers };
+std::string_view read_mode_name(ReadMode mode);
+
+/// A part of a workload with its own acks and a count; the phases of a workload follow one another.
+struct WorkloadPhase {
+    /// Appends over all producers of the workload, definite refusals not counted; 0: until the load ends.
+    std::int64_t records = 0;
+    /// Drawn evenly from these, each -1, 0 or 1.
+    std::vector<std::int16_t> acks{-1};
+    /// Begins when this fault is complete; "": when the phase before has ended.
+    std::string after;
+};
+
 struct WorkloadSpec {
     std::string kind = "append";
-    /// -1, 0 or 1.
-    std::int16_t acks = -1;
+    /// Drawn evenly from these, each -1, 0 or 1.
+    std::vector<std::int16_t> acks{-1};
     std::int32_t producers = 1;
     std::int32_t consumers = 1;
     /// Appends per second over all producers; 0 sends nothing; nullopt: the next one when the last was
@@ -45,6 +61,20 @@ struct WorkloadSpec {
     std::optional<double> rate;
     /// timeout.ms of a produce; the client itself waits a second longer.
     Duration request_timeout = milliseconds(3000);
+    /// A producer id and sequence numbers: the broker recognises what was sent again.
+    bool idempotent = false;
+    /// More attempts for the same record where the answer allows one, all of them one operation.
+    std::int32_t retries = 0;
+    /// Bytes of a record's value, drawn evenly; shorter ones than the value itself needs are not made.
+    std::int32_t size_min = 0;
+    std::int32_t size_max = 0;
+    ReadMode read = ReadMode::Follow;
+    /// Empty: one phase without end.
+    std::vector<WorkloadPhase> phases;
+
+    /// Appends with acks=all in some phase; in the last one, which has no end.
+    [[nodiscard]] bool appends_acks_all() const;
+    [[nodiscard]] bool appends_acks_all_to_the_end() const;
 };
 
 /// A random mix of faults: drawn from the run's seed, played like written ones.

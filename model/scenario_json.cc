@@ -10,13 +10,30 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+Json acks_json(const std::vector<std::int16_t>& acks) {
+    Json json = Json::array();
+    for (const std::int16_t one : acks) json.push_back(one == -1 ? "all" : std::to_string(one));
+    return acks.size() == 1 ? json.front() : json;
+}
+
 Json workload_json(const WorkloadSpec& spec) {
-    return Json{{"kind", spec.kind},
-                {"acks", spec.acks == -1 ? "all" : std::to_string(spec.acks)},
-                {"producers", spec.producers},
-                {"consumers", spec.consumers},
-                {"rate", spec.rate ? fmt::format("{}/s", *spec.rate) : "closed"},
-                {"request_timeout", format_duration(spec.request_timeout)}};
+    Json json{{"kind", spec.kind},
+              {"acks", acks_json(spec.acks)},
+              {"producers", spec.producers},
+              {"consumers", spec.consumers},
+              {"rate", spec.rate ? fmt::format("{}/s", *spec.rate) : "closed"},
+              {"request_timeout", format_duration(spec.request_timeout)},
+              {"read", read_mode_name(spec.read)}};
+    if (spec.idempotent) json["idempotent"] = true;
+    if (spec.retries > 0) json["retries"] = spec.retries;
+    if (spec.size_max > 0) json["size"] = Json::array({spec.size_min, spec.size_max});
+    for (const WorkloadPhase& phase : spec.phases) {
+        Json entry{{"acks", acks_json(phase.acks)}};
+        if (phase.records > 0) entry["records"] = phase.records;
+        if (!phase.after.empty()) entry["after"] = phase.after;
+        json["phase"].push_back(std::move(entry));
+    }
+    return json;
 }
 
 Json fault_json(const FaultSpec& spec) {

@@ -29,6 +29,13 @@ public:
                 return failure(fmt::format("{}: fault.id '{}' is used twice", file_, fault.id));
             }
         }
+        for (const WorkloadSpec& workload : scenario_.workloads) {
+            for (const WorkloadPhase& phase : workload.phases) {
+                if (!phase.after.empty() && !ids.contains(phase.after))
+                    return failure(fmt::format("{}: workload.phase.after refers to '{}', which is no fault",
+                                               file_, phase.after));
+            }
+        }
         return {};
     }
 

@@ -178,6 +178,7 @@ void Executor::undo(const FaultSpec& fault, Progress& progress) {
 void Executor::complete(Progress& progress) {
     progress.stage = Stage::Done;
     records_[progress.record].completed = monotonic_now();
+    if (hooks_.completed) hooks_.completed(records_[progress.record].id);
 }
 
 void Executor::fail(const FaultSpec& fault, Progress& progress, const std::string& reason,

@@ -27,6 +27,8 @@ struct Doubt {
 struct ExecutorHooks {
     /// Every struck or undone fault, as it happens.
     std::function<void(const FaultRecord&)> record;
+    /// A fault is complete: its id. Phases of workloads may wait for it.
+    std::function<void(const std::string&)> completed;
     /// Returns at `until` or earlier when something about the cluster changed.
     std::function<void(Instant until)> wait;
     /// True when the user interrupted the run.

@@ -7,6 +7,7 @@
 
 #include "wire/frame.h"
 #include "wire/messages/fetch.h"
+#include "wire/messages/init_producer_id.h"
 #include "wire/messages/list_offsets.h"
 #include "wire/messages/produce.h"
 #include "wire/record_batch.h"
@@ -21,6 +22,7 @@ constexpr std::int16_t kListOffsetsVersion = 5;
 constexpr std::int16_t kMetadataVersion = 8;
 constexpr std::int16_t kCreateTopicsVersion = 4;
 constexpr std::int16_t kElectLeadersVersion = 2;
+constexpr std::int16_t kInitProducerIdVersion = 1;
 
 // Bits of a value: 23 for the producer, 40 for its count.
 constexpr std::int64_t kProducersMax = std::int64_t{1} << 23;
@@ -28,8 +30,12 @@ constexpr std::int64_t kNumbersMax = std::int64_t{1} << 40;
 
 }  // namespace
 
-Bytes encode_value(const std::string& run_id, Value value) {
-    const std::string text = run_id + ":" + value_text(value);
+Bytes encode_value(const std::string& run_id, Value value, std::int32_t size) {
+    std::string text = run_id + ":" + value_text(value);
+    if (text.size() < static_cast<std::size_t>(size)) {
+        text += ' ';
+        text.resize(std::max(text.size(), static_cast<std::size_t>(size)), '.');
+    }
     return {text.begin(), text.end()};
 }
 
@@ -45,7 +51,8 @@ Value decode_value(const std::string& run_id, BytesView bytes, Offset offset) {
     const auto [dash, status] = std::from_chars(text.data(), text.data() + text.size(), producer);
     if (status != std::errc{} || dash == text.data() + text.size() || *dash != '-') return foreign;
     const auto [end, ended] = std::from_chars(dash + 1, text.data() + text.size(), n);
-    if (ended != std::errc{} || end != text.data() + text.size()) return foreign;
+    const bool whole = end == text.data() + text.size() || *end == ' ';
+    if (ended != std::errc{} || !whole) return foreign;
     // Numbers that do not fit would come out as somebody else's value.
     const bool fits = producer >= 0 && producer < kProducersMax && n >= 0 && n < kNumbersMax;
     return fits ? make_value(producer, n) : foreign;
@@ -80,23 +87,27 @@ tl::expected<Response, SocketFailure> BrokerClient::ask(const Request& request, 
     return std::move(*response);
 }
 
-ProduceReply BrokerClient::produce(const std::string& topic, std::int32_t partition, Value value,
-                                   std::int16_t acks, Duration timeout, Instant deadline) {
+ProduceReply BrokerClient::produce(const std::string& topic, const ProduceCall& call, Instant deadline) {
     wire::Record record;
     record.timestamp = wall_clock_ms();
-    record.value = encode_value(run_id_, value);
+    record.value = encode_value(run_id_, call.value, call.size);
     wire::BatchSpec batch;
     batch.records.push_back(std::move(record));
+    if (call.identity) {
+        batch.producer_id = call.identity->producer_id;
+        batch.producer_epoch = call.identity->producer_epoch;
+        batch.base_sequence = call.identity->sequence;
+    }
     wire::ProduceRequest request;
-    request.acks = acks;
-    request.timeout_ms = static_cast<std::int32_t>(timeout / milliseconds(1));
+    request.acks = call.acks;
+    request.timeout_ms = static_cast<std::int32_t>(call.timeout / milliseconds(1));
     auto& data = request.topic_data.emplace_back();
     data.name = topic;
     auto& asked = data.partition_data.emplace_back();
-    asked.index = partition;
+    asked.index = call.partition;
     asked.records = wire::encode_batch(batch);
     ProduceReply reply;
-    if (acks == 0) {
+    if (call.acks == 0) {
         const auto failed =
             send(wire::encode_request(request, kProduceVersion, ++correlation_, client_id_), deadline);
         if (failed) socket_.close();
@@ -194,6 +205,21 @@ OffsetReply BrokerClient::list_offset(const std::string& topic, std::int32_t par
     reply.end = answer.error_code;
     reply.offset = answer.offset;
     reply.leader_epoch = answer.leader_epoch;
+    return reply;
+}
+
+ProducerIdReply BrokerClient::init_producer_id(Instant deadline) {
+    wire::InitProducerIdRequest request;
+    request.transaction_timeout_ms = 60'000;
+    ProducerIdReply reply;
+    const auto response = ask<wire::InitProducerIdResponse>(request, kInitProducerIdVersion, deadline);
+    if (!response) {
+        reply.end = response.error();
+        return reply;
+    }
+    reply.end = response->error_code;
+    reply.producer_id = response->producer_id;
+    reply.producer_epoch = response->producer_epoch;
     return reply;
 }
 

@@ -15,8 +15,9 @@
 
 namespace highwater::workloads {
 
-/// What records of this run look like: "<run id>:p1-412". Other values are foreign and come out negative.
-Bytes encode_value(const std::string& run_id, Value value);
+/// What records of this run look like: "<run id>:p1-412", and, padded to `size` bytes, a blank and dots after
+/// it. Other values are foreign and come out negative.
+Bytes encode_value(const std::string& run_id, Value value, std::int32_t size = 0);
 Value decode_value(const std::string& run_id, BytesView bytes, Offset offset);
 
 struct FetchOptions {
@@ -30,8 +31,8 @@ public:
     BrokerClient(SocketAddress address, std::string client_id, std::string run_id)
         : address_(std::move(address)), client_id_(std::move(client_id)), run_id_(std::move(run_id)) {}
 
-    ProduceReply produce(const std::string& topic, std::int32_t partition, Value value, std::int16_t acks,
-                         Duration timeout, Instant deadline);
+    ProduceReply produce(const std::string& topic, const ProduceCall& call, Instant deadline);
+    ProducerIdReply init_producer_id(Instant deadline);
     PollReply fetch(const std::string& topic, std::int32_t partition, const FetchOptions& options,
                     Instant deadline);
     /// `replica_id` -1: latest as a consumer sees it; -2: log end offset of any replica. timestamp -1 latest,

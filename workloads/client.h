@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,25 @@
 #include "workloads/outcome.h"
 
 namespace highwater::workloads {
+
+/// What makes a repeated append recognisable (idempotent producers).
+struct ProducerIdentity {
+    std::int64_t producer_id = -1;
+    std::int16_t producer_epoch = -1;
+    std::int32_t sequence = -1;
+};
+
+struct ProduceCall {
+    std::int32_t partition = 0;
+    Value value = 0;
+    /// -1, 0 or 1.
+    std::int16_t acks = -1;
+    /// The broker's timeout.ms; the client gives up a second later.
+    Duration timeout = milliseconds(3000);
+    /// The record's value is padded to this many bytes.
+    std::int32_t size = 0;
+    std::optional<ProducerIdentity> identity;
+};
 
 struct ProduceReply {
     AttemptEnd end = SocketFailure::Refused;
@@ -30,6 +50,7 @@ struct PollReply {
     Offset high_watermark = kUnknownOffset;
     Offset log_start = kUnknownOffset;
     BrokerId broker = kNoBroker;
+    bool from_follower = false;
 };
 
 struct OffsetReply {
@@ -39,17 +60,27 @@ struct OffsetReply {
     BrokerId broker = kNoBroker;
 };
 
+struct ProducerIdReply {
+    AttemptEnd end = SocketFailure::Refused;
+    std::int64_t producer_id = -1;
+    std::int16_t producer_epoch = -1;
+};
+
+enum class ReadFrom : std::uint8_t { Leader, Follower };
+
 class Client {
 public:
     virtual ~Client() = default;
-    /// One request, one attempt. `timeout`: the broker's timeout.ms; the client gives up a second later.
-    virtual ProduceReply produce(std::int32_t partition, Value value, std::int16_t acks,
-                                 Duration timeout) = 0;
-    /// From the leader as this client knows it. `max_wait`: how long the broker may wait for a record.
-    virtual PollReply poll(std::int32_t partition, Offset from, Duration max_wait) = 0;
+    /// One request, one attempt.
+    virtual ProduceReply produce(const ProduceCall& call) = 0;
+    /// From the leader as this client knows it, or from a replica that does not lead; the same one until
+    /// refresh(). `max_wait`: how long the broker may wait for a record.
+    virtual PollReply poll(std::int32_t partition, Offset from, Duration max_wait, ReadFrom whom) = 0;
     /// ListOffsets latest (the leader's high watermark).
     virtual OffsetReply latest(std::int32_t partition) = 0;
-    /// Forget the leader: look it up before the next request.
+    /// InitProducerId without a transactional id, of any broker.
+    virtual ProducerIdReply init_producer_id() = 0;
+    /// Forget the leader and the follower read from: look them up before the next request.
     virtual void refresh() = 0;
 };
 

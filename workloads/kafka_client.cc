@@ -21,17 +21,18 @@ public:
         }
     }
 
-    ProduceReply produce(std::int32_t partition, Value value, std::int16_t acks, Duration timeout) override {
-        const BrokerId broker = leader_of(partition);
+    ProduceReply produce(const ProduceCall& call) override {
+        const BrokerId broker = leader_of(call.partition);
         if (broker == kNoBroker) return {};
-        ProduceReply reply = connections_.at(broker).produce(options_.topic, partition, value, acks, timeout,
-                                                             monotonic_now() + timeout + kGrace);
+        ProduceReply reply =
+            connections_.at(broker).produce(options_.topic, call, monotonic_now() + call.timeout + kGrace);
         reply.broker = broker;
         return reply;
     }
 
-    PollReply poll(std::int32_t partition, Offset from, Duration max_wait) override {
-        const BrokerId broker = leader_of(partition);
+    PollReply poll(std::int32_t partition, Offset from, Duration max_wait, ReadFrom whom) override {
+        const BrokerId leader = leader_of(partition);
+        const BrokerId broker = whom == ReadFrom::Leader ? leader : follower_of(partition);
         if (broker == kNoBroker) return {};
         FetchOptions fetch;
         fetch.from = from;
@@ -39,7 +40,14 @@ public:
         PollReply reply = connections_.at(broker).fetch(options_.topic, partition, fetch,
                                                         monotonic_now() + max_wait + kPollPatience);
         reply.broker = broker;
+        reply.from_follower = broker != leader;
         return reply;
+    }
+
+    ProducerIdReply init_producer_id() override {
+        asked_ = (asked_ + 1) % connections_.size();
+        auto connection = std::next(connections_.begin(), static_cast<std::ptrdiff_t>(asked_));
+        return connection->second.init_producer_id(monotonic_now() + kPollPatience);
     }
 
     OffsetReply latest(std::int32_t partition) override {
@@ -51,13 +59,24 @@ public:
         return reply;
     }
 
-    void refresh() override { leaders_.clear(); }
+    void refresh() override {
+        leaders_.clear();
+        followers_.clear();
+        ++refreshed_;
+    }
 
 private:
     BrokerId leader_of(std::int32_t partition) {
         if (leaders_.empty()) look_up();
         const auto found = leaders_.find(partition);
         return found == leaders_.end() || !connections_.contains(found->second) ? kNoBroker : found->second;
+    }
+
+    /// Another one after each refresh.
+    BrokerId follower_of(std::int32_t partition) {
+        const auto found = followers_.find(partition);
+        if (found == followers_.end() || found->second.empty()) return kNoBroker;
+        return found->second[refreshed_ % found->second.size()];
     }
 
     /// Asks one broker after the other, beginning with the next one, until one answers.
@@ -69,7 +88,13 @@ private:
                 connection->second.metadata(options_.topic, monotonic_now() + kMetadataPatience);
             if (!response || response->topics.size() != 1) continue;
             for (const auto& entry : response->topics[0].partitions) {
-                if (entry.leader_id != kNoBroker) leaders_[entry.partition_index] = entry.leader_id;
+                if (entry.leader_id == kNoBroker) continue;
+                leaders_[entry.partition_index] = entry.leader_id;
+                std::vector<BrokerId>& followers = followers_[entry.partition_index];
+                followers = entry.replica_nodes;
+                std::erase_if(followers, [&](BrokerId id) {
+                    return id == entry.leader_id || !connections_.contains(id);
+                });
             }
             return;
         }
@@ -78,7 +103,9 @@ private:
     KafkaClientOptions options_;
     std::map<BrokerId, BrokerClient> connections_;
     std::map<std::int32_t, BrokerId> leaders_;
+    std::map<std::int32_t, std::vector<BrokerId>> followers_;
     std::size_t asked_ = 0;
+    std::size_t refreshed_ = 0;
 };
 
 }  // namespace

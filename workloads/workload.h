@@ -1,7 +1,9 @@
 // A workload drives clients and records every operation. It never judges.
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <string>
 
 #include "base/rng.h"
 #include "model/scenario.h"
@@ -14,6 +16,8 @@ class Workload {
 public:
     virtual ~Workload() = default;
     virtual void start() = 0;
+    /// Every counted phase has ended; a workload without counts is always finished.
+    [[nodiscard]] virtual bool finished() const = 0;
     /// Lets operations in flight end; returns when every thread has ended.
     virtual void stop() = 0;
 };
@@ -28,9 +32,11 @@ struct WorkloadContext {
     ClientFactory clients;
     Recorder* recorder = nullptr;
     std::uint64_t seed = 0;
+    /// Thread-safe: is the fault with this id complete? For phases that begin after one.
+    std::function<bool(const std::string&)> fault_complete;
 };
 
-/// kind "append": producers that append unique values, consumers that follow from the start of the log.
+/// kind "append": producers that append unique values, consumers that read each partition as the spec says.
 std::unique_ptr<Workload> make_append_workload(WorkloadContext context);
 
 }  // namespace highwater::workloads

@@ -89,6 +89,10 @@ TEST(Values, EncodedWithTheRunAndReadBack) {
         EXPECT_EQ(decode_value("0badcaff", bytes, 7), -8) << "another run's record is foreign";
     }
     EXPECT_EQ(as_text(encode_value("ab", make_value(3, 977))), "ab:p3-977");
+    const Bytes padded = encode_value("ab", make_value(3, 977), 14);
+    EXPECT_EQ(as_text(padded), "ab:p3-977 ....");
+    EXPECT_EQ(decode_value("ab", padded, 0), make_value(3, 977));
+    EXPECT_EQ(as_text(encode_value("ab", make_value(3, 977), 4)), "ab:p3-977") << "no value is cut";
 }
 
 TEST(Values, WhateverElseIsForeignAndDistinctByOffset) {

@@ -1,0 +1,124 @@
+#include "model/scenario_workload.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <charconv>
+
+namespace highwater {
+namespace {
+
+constexpr std::int32_t kRecordBytesMax = 1 << 20;
+
+Result<std::int16_t> parse_acks(const std::string& text) {
+    if (text == "all" || text == "-1") return std::int16_t{-1};
+    if (text == "1") return std::int16_t{1};
+    if (text == "0") return std::int16_t{0};
+    return failure(fmt::format("is '{}', not all, 1 or 0", text));
+}
+
+/// acks = "all", or acks = ["all", "1"]: each append draws one.
+void take_acks(Section& section, std::vector<std::int16_t>& into) {
+    std::vector<std::string> texts;
+    const DocNode* node = section.find("acks");
+    if (node == nullptr) return;
+    if (node->as_array() != nullptr) {
+        section.take_strings("acks", texts);
+        if (texts.empty()) section.fail("acks", "is empty");
+    } else if (auto text = section.take_text("acks")) {
+        texts.push_back(std::move(*text));
+    }
+    std::vector<std::int16_t> acks;
+    for (const std::string& text : texts) {
+        const auto one = parse_acks(text);
+        if (!one) return section.fail("acks", one.error().message);
+        acks.push_back(*one);
+    }
+    if (!acks.empty()) into = std::move(acks);
+}
+
+Result<std::optional<double>> parse_rate(const std::string& text) {
+    if (text == "closed") return std::optional<double>();
+    if (text.ends_with("/s")) {
+        double rate = 0;
+        const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), rate);
+        if (status == std::errc{} && end == text.data() + text.size() - 2 && rate >= 0 && rate <= 100'000) {
+            return std::optional<double>(rate);
+        }
+    }
+    return failure(fmt::format("is '{}', not a rate like 200/s, nor \"closed\"", text));
+}
+
+/// size = 400, or size = [100, 4000].
+void take_size(Section& section, WorkloadSpec& spec) {
+    const DocNode* node = section.find("size");
+    if (node == nullptr) return;
+    const DocArray* range = node->as_array();
+    if (range == nullptr) {
+        section.take_int("size", spec.size_max, 0, kRecordBytesMax);
+        spec.size_min = spec.size_max;
+        return;
+    }
+    const bool pair =
+        range->size() == 2 && (*range)[0].as_int() != nullptr && (*range)[1].as_int() != nullptr;
+    if (!pair) return section.fail("size", "is neither a number of bytes nor [least, most]");
+    const std::int64_t low = *(*range)[0].as_int();
+    const std::int64_t high = *(*range)[1].as_int();
+    if (low < 0 || high < low || high > kRecordBytesMax)
+        return section.fail("size",
+                            fmt::format("is [{}, {}], not in 0..{} and rising", low, high, kRecordBytesMax));
+    spec.size_min = static_cast<std::int32_t>(low);
+    spec.size_max = static_cast<std::int32_t>(high);
+}
+
+Result<ReadMode> parse_read_mode(const std::string& text) {
+    for (const ReadMode mode : {ReadMode::Follow, ReadMode::FromStart, ReadMode::Followers}) {
+        if (read_mode_name(mode) == text) return mode;
+    }
+    return failure(fmt::format("is '{}', not follow, from-start or followers", text));
+}
+
+WorkloadPhase read_phase(Section& section, const WorkloadSpec& spec) {
+    WorkloadPhase phase;
+    phase.acks = spec.acks;
+    take_acks(section, phase.acks);
+    section.take_int("records", phase.records, 1, 1'000'000'000);
+    section.take("after", phase.after);
+    return phase;
+}
+
+}  // namespace
+
+std::string_view read_mode_name(ReadMode mode) {
+    constexpr std::array<std::string_view, 3> kNames{"follow", "from-start", "followers"};
+    return kNames.at(static_cast<std::size_t>(mode));
+}
+
+WorkloadSpec read_workload(Section& section) {
+    WorkloadSpec spec;
+    section.take("kind", spec.kind);
+    if (spec.kind != "append") section.fail("kind", fmt::format("is '{}', known: append", spec.kind));
+    take_acks(section, spec.acks);
+    section.take_int("producers", spec.producers, 1, 100);
+    section.take_int("consumers", spec.consumers, 0, 100);
+    spec.rate = 100;
+    section.take_parsed("rate", parse_rate, spec.rate);
+    section.take_duration("request_timeout", spec.request_timeout);
+    section.take("idempotent", spec.idempotent);
+    section.take_int("retries", spec.retries, 0, 1'000'000);
+    take_size(section, spec);
+    section.take_parsed("read", parse_read_mode, spec.read);
+    section.take_tables("phase", [&](Section& s, std::size_t) {
+        if (!spec.phases.empty() && spec.phases.back().records == 0)
+            s.fail("records", "is missing in the phase before: only the last phase has no end");
+        spec.phases.push_back(read_phase(s, spec));
+    });
+    if (spec.idempotent) {
+        for (const std::int16_t acks : spec.acks) {
+            if (acks != -1) section.fail("acks", "must be all: the producer is idempotent");
+        }
+    }
+    return spec;
+}
+
+}  // namespace highwater
