@@ -15,6 +15,7 @@
 #include "model/scenario.h"
 #include "model/scenario_faults.h"
 #include "model/scenario_validate.h"
+#include "model/scenario_workload.h"
 #include "model/toml_section.h"
 
 namespace highwater {
@@ -202,25 +203,6 @@ Status apply_setting(toml::table& root, const Setting& setting) {
 // -- reading
 // --------------------------------------------------------------------------------------------------------
 
-Result<std::int16_t> parse_acks(const std::string& text) {
-    if (text == "all" || text == "-1") return std::int16_t{-1};
-    if (text == "1") return std::int16_t{1};
-    if (text == "0") return std::int16_t{0};
-    return failure(fmt::format("is '{}', not all, 1 or 0", text));
-}
-
-Result<std::optional<double>> parse_rate(const std::string& text) {
-    if (text == "closed") return std::optional<double>();
-    if (text.ends_with("/s")) {
-        double rate = 0;
-        const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), rate);
-        if (status == std::errc{} && end == text.data() + text.size() - 2 && rate >= 0 && rate <= 100'000) {
-            return std::optional<double>(rate);
-        }
-    }
-    return failure(fmt::format("is '{}', not a rate like 200/s, nor \"closed\"", text));
-}
-
 class Loader {
 public:
     Loader(std::string file, const toml::table& root) : file_(std::move(file)), root_(root) {}
@@ -233,7 +215,8 @@ public:
         if (scenario_.name.empty()) top.fail("name", "is missing");
         read_table(top, "cluster", [this](Section& s) { cluster(s); });
         read_table(top, "topic", [this](Section& s) { topic(s); });
-        read_array(top, "workload", [this](Section& s, std::size_t) { workload(s); });
+        read_array(top, "workload",
+                   [this](Section& s, std::size_t) { scenario_.workloads.push_back(read_workload(s)); });
         read_array(top, "fault", [this](Section& s, std::size_t index) { fault(s, index); });
         read_array(top, "mix",
                    [this](Section& s, std::size_t index) { scenario_.mixes.push_back(read_mix(s, index)); });
@@ -347,25 +330,6 @@ private:
         }
         if (ids.empty()) return section.fail("assignment", "is no array of broker ids");
         scenario_.topic.assignment.push_back(std::move(ids));
-    }
-
-    void workload(Section& section) {
-        WorkloadSpec spec;
-        section.take("kind", spec.kind);
-        if (spec.kind != "append") section.fail("kind", fmt::format("is '{}', known: append", spec.kind));
-        if (auto text = section.take_text("acks")) {
-            if (auto acks = parse_acks(*text)) {
-                spec.acks = *acks;
-            } else {
-                section.fail("acks", acks.error().message);
-            }
-        }
-        section.take_int("producers", spec.producers, 1, 100);
-        section.take_int("consumers", spec.consumers, 0, 100);
-        spec.rate = 100;
-        section.take_parsed("rate", parse_rate, spec.rate);
-        section.take_duration("request_timeout", spec.request_timeout);
-        scenario_.workloads.push_back(spec);
     }
 
     void fault(Section& section, std::size_t index) {

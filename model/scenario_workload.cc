@@ -1,6 +1,7 @@
 #include "model/scenario_workload.h"
 
 #include <fmt/format.h>
+#include <toml++/toml.h>
 
 #include <array>
 #include <charconv>
@@ -20,9 +21,9 @@ Result<std::int16_t> parse_acks(const std::string& text) {
 /// acks = "all", or acks = ["all", "1"]: each append draws one.
 void take_acks(Section& section, std::vector<std::int16_t>& into) {
     std::vector<std::string> texts;
-    const DocNode* node = section.find("acks");
+    const toml::node* node = section.find("acks");
     if (node == nullptr) return;
-    if (node->as_array() != nullptr) {
+    if (node->is_array()) {
         section.take_strings("acks", texts);
         if (texts.empty()) section.fail("acks", "is empty");
     } else if (auto text = section.take_text("acks")) {
@@ -51,19 +52,19 @@ Result<std::optional<double>> parse_rate(const std::string& text) {
 
 /// size = 400, or size = [100, 4000].
 void take_size(Section& section, WorkloadSpec& spec) {
-    const DocNode* node = section.find("size");
+    const toml::node* node = section.find("size");
     if (node == nullptr) return;
-    const DocArray* range = node->as_array();
+    const toml::array* range = node->as_array();
     if (range == nullptr) {
         section.take_int("size", spec.size_max, 0, kRecordBytesMax);
         spec.size_min = spec.size_max;
         return;
     }
-    const bool pair =
-        range->size() == 2 && (*range)[0].as_int() != nullptr && (*range)[1].as_int() != nullptr;
-    if (!pair) return section.fail("size", "is neither a number of bytes nor [least, most]");
-    const std::int64_t low = *(*range)[0].as_int();
-    const std::int64_t high = *(*range)[1].as_int();
+    const auto number = [&](std::size_t i) { return (*range)[i].value_exact<std::int64_t>(); };
+    if (range->size() != 2 || !number(0) || !number(1))
+        return section.fail("size", "is neither a number of bytes nor [least, most]");
+    const std::int64_t low = *number(0);
+    const std::int64_t high = *number(1);
     if (low < 0 || high < low || high > kRecordBytesMax)
         return section.fail("size",
                             fmt::format("is [{}, {}], not in 0..{} and rising", low, high, kRecordBytesMax));
@@ -108,7 +109,7 @@ WorkloadSpec read_workload(Section& section) {
     section.take_int("retries", spec.retries, 0, 1'000'000);
     take_size(section, spec);
     section.take_parsed("read", parse_read_mode, spec.read);
-    section.take_tables("phase", [&](Section& s, std::size_t) {
+    section.take_tables("phase", [&](Section& s) {
         if (!spec.phases.empty() && spec.phases.back().records == 0)
             s.fail("records", "is missing in the phase before: only the last phase has no end");
         spec.phases.push_back(read_phase(s, spec));

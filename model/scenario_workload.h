@@ -2,7 +2,7 @@
 #pragma once
 
 #include "model/scenario.h"
-#include "model/scenario_section.h"
+#include "model/toml_section.h"
 
 namespace highwater {
 

@@ -33,14 +33,36 @@ void Section::take(std::string_view key, bool& into) {
     into = *value;
 }
 
-void Section::take_int(std::string_view key, std::int32_t& into, std::int32_t low, std::int32_t high) {
+void Section::take_int(std::string_view key, std::int64_t& into, std::int64_t low, std::int64_t high) {
     const toml::node* node = find(key);
     if (node == nullptr) return;
     const auto value = node->value_exact<std::int64_t>();
     if (!value) return fail(key, "is no whole number");
     if (*value < low || *value > high)
         return fail(key, fmt::format("is {}, not in {}..{}", *value, low, high));
-    into = static_cast<std::int32_t>(*value);
+    into = *value;
+}
+
+void Section::take_int(std::string_view key, std::int32_t& into, std::int32_t low, std::int32_t high) {
+    std::int64_t wide = into;
+    take_int(key, wide, low, high);
+    into = static_cast<std::int32_t>(wide);
+}
+
+void Section::take_tables(std::string_view key, const std::function<void(Section&)>& read) {
+    const toml::node* node = find(key);
+    if (node == nullptr) return;
+    const std::string wrong = fmt::format("is no array of tables: write [[{}.{}]]", name_, key);
+    const toml::array* array = node->as_array();
+    if (array == nullptr) return fail(key, wrong);
+    for (const toml::node& item : *array) {
+        const toml::table* table = item.as_table();
+        if (table == nullptr) return fail(key, wrong);
+        Section section(file_, fmt::format("{}.{}", name_, key), *table);
+        read(section);
+        const Status status = section.finish();
+        if (!status && error_.empty()) error_ = status.error().message;
+    }
 }
 
 void Section::take_duration(std::string_view key, Duration& into) {

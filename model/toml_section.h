@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <set>
 #include <string>
@@ -30,6 +31,9 @@ public:
     void take(std::string_view key, std::string& into);
     void take(std::string_view key, bool& into);
     void take_int(std::string_view key, std::int32_t& into, std::int32_t low, std::int32_t high);
+    void take_int(std::string_view key, std::int64_t& into, std::int64_t low, std::int64_t high);
+    /// The tables of [[this.key]], in order.
+    void take_tables(std::string_view key, const std::function<void(Section&)>& read);
     void take_duration(std::string_view key, Duration& into);
     void take_strings(std::string_view key, std::vector<std::string>& into);
     /// A table of whole numbers, its keys in the order of the file's reader.
