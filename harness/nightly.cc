@@ -139,7 +139,13 @@ private:
     [[nodiscard]] Duration elapsed() const { return monotonic_now() - began_; }
 
     [[nodiscard]] Item run_of(const Chosen& chosen, std::uint64_t seed) const {
-        return {Kind::Run, chosen.scenario.name, chosen.argument, seed, options_.bugs, "", "valid"};
+        return {Kind::Run,
+                chosen.scenario.name,
+                chosen.argument,
+                seed,
+                options_.bugs,
+                "",
+                chosen.scenario.expect.verdict_on("node")};
     }
 
     /// Every scenario once, whatever the budget.

@@ -25,6 +25,8 @@ Status write_text(const std::string& path, const std::string& text) {
     return out ? Status{} : failure(fmt::format("{}: cannot be written", path));
 }
 
+const std::string kElrVersion = "eligible.leader.replicas.version";
+
 void look_again() { std::this_thread::sleep_for(kLook); }
 
 }  // namespace
@@ -84,7 +86,10 @@ std::string NodeCluster::properties(BrokerId id, std::int32_t incarnation) const
             "advertised.listeners=INTERNAL://{4}:{1},CLIENT://{4}:{2},DIRECT://{0}:{3}\n",
             real, nemesis::kInternalPort, nemesis::kClientPort, nemesis::kDirectPort, name);
     }
-    for (const auto& [key, value] : scenario_.cluster.properties) text += fmt::format("{}={}\n", key, value);
+    for (const auto& [key, value] : scenario_.cluster.properties) {
+        // A feature of the cluster, not a key of a process; start() has seen to it that it is off.
+        if (key != kElrVersion) text += fmt::format("{}={}\n", key, value);
+    }
     return text;
 }
 
@@ -119,6 +124,9 @@ Status NodeCluster::launch(BrokerId id) {
 }
 
 Status NodeCluster::start(Instant deadline) {
+    if (const auto elr = scenario_.cluster.properties.find(kElrVersion);
+        elr != scenario_.cluster.properties.end() && elr->second != "0")
+        return failure("eligible.leader.replicas.version: our node has no eligible leader replicas");
     auto slot = nemesis::SlotClaim::claim();
     if (!slot) return tl::make_unexpected(slot.error());
     slot_ = std::make_unique<nemesis::SlotClaim>(std::move(*slot));

@@ -169,7 +169,10 @@ private:
         finish_phases();
         const Instant linger_until = monotonic_now() + scenario_.linger;
         observer_->wait_for([this] { return interrupted(); }, linger_until);
-        if (!executor_->records().empty()) phases_.first_fault = executor_->records().front().effective;
+        const auto first =
+            std::find_if(executor_->records().begin(), executor_->records().end(),
+                         [](const FaultRecord& record) { return record.kind != FaultKind::Await; });
+        if (first != executor_->records().end()) phases_.first_fault = first->effective;
         return {};
     }
 
@@ -192,6 +195,7 @@ private:
     void record_fault(const FaultRecord& record) {
         say(fmt::format("{} {} {} -> {}{}{}", record.id, fault_kind_name(record.kind), record.asked,
                         record.struck(), record.ok ? "" : " FAILED: ", record.ok ? "" : record.detail));
+        if (record.kind == FaultKind::Await) return;  // it struck nobody
         add_fault_operation(record, record.requested, std::max(record.effective, record.requested));
         if (record.ok) prove_cut(record);
     }
@@ -292,9 +296,9 @@ private:
     /// A second operation of each fault's id, from its end: the window in which it was in force.
     void record_windows(Instant healed) {
         for (const FaultRecord& record : executor_->records()) {
-            const bool momentary = record.kind == FaultKind::Kill || record.kind == FaultKind::Resume ||
-                                   record.kind == FaultKind::Elect || record.kind == FaultKind::Release;
-            if (!record.ok || momentary) continue;
+            const bool no_window = record.kind == FaultKind::Kill ||
+                                   (is_momentary(record.kind) && record.kind != FaultKind::Restart);
+            if (!record.ok || no_window) continue;
             const Instant end =
                 record.undone ? *record.undone : std::min(record.completed.value_or(healed), healed);
             FaultRecord over = record;

@@ -9,24 +9,14 @@
 namespace highwater {
 namespace {
 
-constexpr std::pair<FaultKind, std::string_view> kKinds[] = {{FaultKind::Pause, "pause"},
-                                                             {FaultKind::Resume, "resume"},
-                                                             {FaultKind::Terminate, "terminate"},
-                                                             {FaultKind::Kill, "kill"},
-                                                             {FaultKind::Restart, "restart"},
-                                                             {FaultKind::Wipe, "wipe"},
-                                                             {FaultKind::Elect, "elect"},
-                                                             {FaultKind::Delay, "delay"},
-                                                             {FaultKind::Throttle, "throttle"},
-                                                             {FaultKind::Hold, "hold"},
-                                                             {FaultKind::Cut, "cut"},
-                                                             {FaultKind::Refuse, "refuse"},
-                                                             {FaultKind::Flaky, "flaky"},
-                                                             {FaultKind::Partition, "partition"},
-                                                             {FaultKind::Isolate, "isolate"},
-                                                             {FaultKind::Ring, "ring"},
-                                                             {FaultKind::Bridge, "bridge"},
-                                                             {FaultKind::Release, "release"}};
+constexpr std::pair<FaultKind, std::string_view> kKinds[] = {
+    {FaultKind::Pause, "pause"},       {FaultKind::Resume, "resume"},   {FaultKind::Terminate, "terminate"},
+    {FaultKind::Kill, "kill"},         {FaultKind::Restart, "restart"}, {FaultKind::Wipe, "wipe"},
+    {FaultKind::Elect, "elect"},       {FaultKind::Await, "await"},     {FaultKind::Delay, "delay"},
+    {FaultKind::Throttle, "throttle"}, {FaultKind::Hold, "hold"},       {FaultKind::Cut, "cut"},
+    {FaultKind::Refuse, "refuse"},     {FaultKind::Flaky, "flaky"},     {FaultKind::Partition, "partition"},
+    {FaultKind::Isolate, "isolate"},   {FaultKind::Ring, "ring"},       {FaultKind::Bridge, "bridge"},
+    {FaultKind::Release, "release"}};
 
 constexpr std::pair<Role::Kind, std::string_view> kRoles[] = {{Role::Kind::Leader, "leader"},
                                                               {Role::Kind::FollowerAny, "follower:any"},
@@ -101,6 +91,14 @@ bool acts_on_path(FaultKind kind) {
 
 bool ends_process(FaultKind kind) {
     return kind == FaultKind::Terminate || kind == FaultKind::Kill || kind == FaultKind::Wipe;
+}
+
+bool is_momentary(FaultKind kind) {
+    return kind == FaultKind::Resume || kind == FaultKind::Restart || has_no_target(kind);
+}
+
+bool has_no_target(FaultKind kind) {
+    return kind == FaultKind::Elect || kind == FaultKind::Await || kind == FaultKind::Release;
 }
 
 std::string Role::to_string() const {

@@ -24,6 +24,7 @@ enum class FaultKind : std::uint8_t {
     Restart,    // start again what ended
     Wipe,       // SIGKILL if it runs, and its data are gone
     Elect,      // an election by request
+    Await,      // nothing is done: complete when its `until` holds
     Delay,      // on a path: later, in order
     Throttle,   // on a path: so many bytes a second
     Hold,       // on a path: nothing passes until released
@@ -46,6 +47,10 @@ bool is_partition(FaultKind kind);
 bool acts_on_path(FaultKind kind);
 /// Ends a process: terminate, kill, wipe.
 bool ends_process(FaultKind kind);
+/// Over as soon as it has happened, and nothing to undo: resume, restart, elect, await, release.
+bool is_momentary(FaultKind kind);
+/// Strikes nobody by itself: elect, await, release.
+bool has_no_target(FaultKind kind);
 
 /// Who is meant, resolved when the fault strikes: "leader", "follower:any", "follower:all", "isr:last",
 /// "controller", "all" (every replica), "brokers", "broker:any", "minority", "majority", "id:2", "client",

@@ -65,6 +65,13 @@ bool WorkloadSpec::appends_acks_all_to_the_end() const {
     return phases.back().records == 0 && has_all(phases.back().acks);
 }
 
+std::string ExpectSpec::verdict_on(const std::string& sut) const {
+    for (const std::string& name : {sut, std::string()}) {
+        if (const auto found = verdict.find(name); found != verdict.end()) return found->second;
+    }
+    return "valid";
+}
+
 std::int32_t TopicSpec::min_insync_replicas() const {
     const auto found = configs.find("min.insync.replicas");
     std::int32_t value = 1;

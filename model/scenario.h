@@ -117,6 +117,9 @@ struct ExpectSpec {
     std::vector<std::string> sometimes;
     /// Evidence that must not be seen, else the run is unknown: "fenced" …
     std::vector<std::string> never;
+    /// What the scenario is meant to be, "valid" unless said, by cluster ("node", "kafka"; "": any other).
+    std::map<std::string, std::string> verdict;
+    [[nodiscard]] std::string verdict_on(const std::string& sut) const;
 };
 
 struct Scenario {

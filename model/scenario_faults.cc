@@ -104,12 +104,14 @@ void take_whom(Section& section, FaultSpec& spec) {
     section.take_parsed("target", [](const std::string& text) { return parse_role(text); }, spec.target);
     const bool has_path = is_path_rule(spec.kind) || spec.kind == FaultKind::Flaky;
     const bool has_target =
-        spec.kind == FaultKind::Isolate || (!acts_on_path(spec.kind) && spec.kind != FaultKind::Elect);
+        spec.kind == FaultKind::Isolate || (!acts_on_path(spec.kind) && !has_no_target(spec.kind));
     if (has_path && !spec.path) section.fail("path", "is missing: \"leader->follower:any\"");
     if (has_path && spec.target) section.fail("target", "is for processes; this kind has a path");
     if (has_target && !spec.target) section.fail("target", "is missing");
     if (spec.target && spec.kind == FaultKind::Elect)
         section.fail("target", "is decided by the controller: elect has none");
+    if (spec.target && spec.kind == FaultKind::Await)
+        section.fail("target", "is for faults; await does nothing");
     if (spec.target && is_partition(spec.kind) && spec.kind != FaultKind::Isolate &&
         spec.kind != FaultKind::Bridge)
         section.fail("target", "is for isolate and bridge");
@@ -156,6 +158,8 @@ FaultSpec read_plain(Section& section, std::size_t index) {
     take_how(section, spec);
     take_lasts(section, spec);
     section.take_parsed("until", [](const std::string& text) { return Condition::parse(text); }, spec.until);
+    if (spec.kind == FaultKind::Await && !spec.until)
+        section.fail("until", "is missing: await is for nothing else");
     section.take_duration("deadline", spec.deadline);
     section.take("optional", spec.optional);
     return spec;
@@ -214,7 +218,8 @@ MixSpec read_mix(Section& section, std::size_t index) {
         const auto kind = parse_fault_kind(name);
         if (!kind) {
             section.fail("weights", kind.error().message);
-        } else if (*kind == FaultKind::Resume || *kind == FaultKind::Restart || *kind == FaultKind::Release) {
+        } else if (*kind == FaultKind::Resume || *kind == FaultKind::Restart || *kind == FaultKind::Release ||
+                   *kind == FaultKind::Await) {
             section.fail("weights", fmt::format("'{}' undoes others; a mix does that by itself", name));
         } else if (weight < 0 || weight > 1'000'000) {
             section.fail("weights", fmt::format("'{}' is {}, not in 0..1000000", name, weight));

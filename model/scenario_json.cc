@@ -101,6 +101,13 @@ std::string scenario_to_json(const Scenario& scenario) {
     json["heal"] = Json{{"restart", scenario.heal.restart_all ? "all" : "none"},
                         {"progress_within", format_duration(scenario.heal.progress_within)}};
     json["expect"] = Json{{"sometimes", scenario.expect.sometimes}, {"never", scenario.expect.never}};
+    for (const auto& [sut, verdict] : scenario.expect.verdict) {
+        if (sut.empty()) {
+            json["expect"]["verdict"] = verdict;
+        } else {
+            json["expect"]["verdict"][sut] = verdict;
+        }
+    }
     Json compare = Json::object();
     for (const auto& [side, expectation] : scenario.compare_expect) compare[side] = expectation.text;
     if (!compare.empty()) json["compare"] = Json{{"expect", compare}};

@@ -36,9 +36,15 @@ constexpr std::array kClusterKeys = {std::string_view("broker.heartbeat.interval
                                      std::string_view("replica.fetch.wait.max.ms"),
                                      std::string_view("replica.high.watermark.checkpoint.interval.ms"),
                                      std::string_view("replica.lag.time.max.ms"),
-                                     std::string_view("unclean.leader.election.interval.ms")};
+                                     std::string_view("unclean.leader.election.interval.ms"),
+                                     std::string_view("auto.leader.rebalance.enable"),
+                                     std::string_view("eligible.leader.replicas.version"),
+                                     std::string_view("leader.imbalance.check.interval.seconds"),
+                                     std::string_view("log.flush.interval.messages"),
+                                     std::string_view("log.segment.bytes")};
 
-constexpr std::array kBooleanKeys = {std::string_view("controlled.shutdown.enable"),
+constexpr std::array kBooleanKeys = {std::string_view("auto.leader.rebalance.enable"),
+                                     std::string_view("controlled.shutdown.enable"),
                                      std::string_view("unclean.leader.election.enable")};
 
 template <std::size_t N>
@@ -308,7 +314,8 @@ private:
                 return section.fail(key, fmt::format("is '{}', not true or false", *text));
         } else {
             std::int32_t number = -1;
-            const std::int32_t least = key.starts_with("replica.fetch.") ? 0 : 1;
+            const std::int32_t least =
+                key.starts_with("replica.fetch.") || key.starts_with("eligible.") ? 0 : 1;
             const auto [end, status] = std::from_chars(text->data(), text->data() + text->size(), number);
             if (status != std::errc{} || end != text->data() + text->size()) {
                 return section.fail(key, fmt::format("is '{}', no whole number", *text));
@@ -348,6 +355,23 @@ private:
     void expect(Section& section) {
         section.take_strings("sometimes", scenario_.expect.sometimes);
         section.take_strings("never", scenario_.expect.never);
+        // expect.verdict = "invalid" is for every cluster, expect.verdict.kafka = "invalid" for that one.
+        const toml::node* node = section.find("verdict");
+        if (node == nullptr) return;
+        const auto keep = [&](const std::string& sut, const toml::node& value) {
+            const auto text = value.value_exact<std::string>();
+            if (text != "valid" && text != "invalid" && text != "unknown")
+                return section.fail("verdict", "is not valid, invalid or unknown");
+            scenario_.expect.verdict[sut] = *text;
+        };
+        const toml::table* table = node->as_table();
+        if (table == nullptr) return keep("", *node);
+        for (const auto& [sut, value] : *table) {
+            if (sut.str() != "node" && sut.str() != "kafka")
+                return section.fail("verdict",
+                                    fmt::format("names '{}', not node or kafka", std::string(sut.str())));
+            keep(std::string(sut.str()), value);
+        }
     }
     void compare(Section& section) {
         const toml::node* node = section.find("expect");

@@ -86,8 +86,7 @@ private:
         if (fault.target) roles.push_back(*fault.target);
         if (fault.between) roles.insert(roles.end(), {fault.between->first, fault.between->second});
         if (fault.path) roles.insert(roles.end(), {fault.path->source, fault.path->destination});
-        if (fault.lasts && (fault.kind == FaultKind::Resume || fault.kind == FaultKind::Restart ||
-                            fault.kind == FaultKind::Elect || fault.kind == FaultKind::Release)) {
+        if (fault.lasts && is_momentary(fault.kind)) {
             return failure(fmt::format("{}: fault '{}': for would have nothing to undo: {}", file_, fault.id,
                                        fault_kind_name(fault.kind)));
         }

@@ -115,6 +115,7 @@ std::string asked_of(const FaultSpec& fault) {
         return fmt::format("{} | {}", fault.between->first.to_string(), fault.between->second.to_string());
     if (fault.target) return fault.target->to_string();
     if (fault.kind == FaultKind::Elect) return fault.unclean ? "unclean" : "preferred";
+    if (fault.kind == FaultKind::Await) return fault.until->text();
     return fault.kind == FaultKind::Release ? fault.release_of : "brokers";
 }
 
@@ -136,8 +137,7 @@ void Executor::strike(const FaultSpec& fault, Progress& progress) {
     } else {
         actions_.strike(fault, record, progress.force);
     }
-    const bool resolved =
-        fault.kind == FaultKind::Release || fault.kind == FaultKind::Elect || !record.targets.empty();
+    const bool resolved = has_no_target(fault.kind) || !record.targets.empty();
     if (!resolved) record.ok = false;
     records_.push_back(record);
     hooks_.record(record);

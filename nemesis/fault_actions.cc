@@ -58,6 +58,8 @@ void FaultActions::strike(const FaultSpec& fault, FaultRecord& record, InForce& 
         record.ok = effect.ok;
         append(record.detail, effect.detail);
         append(record.proof, effect.proof);
+    } else if (fault.kind == FaultKind::Await) {
+        record.effective = monotonic_now();
     } else if (acts_on_path(fault.kind)) {
         strike_paths(fault, record, force);
     } else {
@@ -80,6 +82,7 @@ FaultEffect FaultActions::act(const FaultSpec& fault, BrokerId id) {
         case FaultKind::Wipe:
             return target_.wipe(id);
         case FaultKind::Elect:
+        case FaultKind::Await:
         case FaultKind::Delay:
         case FaultKind::Throttle:
         case FaultKind::Hold:

@@ -193,9 +193,7 @@ std::optional<Instant> end_of_fault(const FaultRecord& fault, const Timeline& ti
         }
         return end;
     }
-    const bool momentary = fault.kind == FaultKind::Resume || fault.kind == FaultKind::Restart ||
-                           fault.kind == FaultKind::Elect || fault.kind == FaultKind::Release;
-    if (momentary) return std::nullopt;
+    if (is_momentary(fault.kind)) return std::nullopt;
     if (const auto back = taken_back(fault, all)) return back;
     return healed;
 }

@@ -160,7 +160,7 @@ restart = "none"
     EXPECT_EQ(scenario->cluster.properties.at("broker.session.timeout.ms"), "3000");
     EXPECT_EQ(scenario->topic.assignment, (std::vector<std::vector<BrokerId>>{{1, 2, 3}}));
     EXPECT_EQ(scenario->topic.min_insync_replicas(), 1);
-    EXPECT_EQ(scenario->workloads.at(0).acks, 1);
+    EXPECT_EQ(scenario->workloads.at(0).acks, std::vector<std::int16_t>{1});
     EXPECT_FALSE(scenario->workloads.at(0).rate.has_value());
     const FaultSpec& slow = scenario->faults.at(0);
     EXPECT_EQ(slow.at, milliseconds(250));
