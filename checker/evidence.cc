@@ -14,6 +14,8 @@ namespace {
 
 /// acks=all acknowledgements that took at least this long count as slow-ack.
 constexpr Duration kSlowAck = milliseconds(200);
+/// A leader's high watermark that stays below its log's end for at least this long counts as hw-behind-leo.
+constexpr Duration kBehind = milliseconds(200);
 
 class Evidence {
 public:
@@ -110,6 +112,9 @@ private:
                 return;
             case TraceKind::Truncate:
                 if (counts && line.to < line.from) event("truncated", line.at);
+                // Without an epoch it is a cut to the high watermark, which nobody asked for.
+                if (counts && !line.table.empty() && line.table.front().epoch >= 0)
+                    event("diverging-fetch", line.at);
                 return;
             case TraceKind::IsrProposed:
                 if (counts && line.isr.size() < line.isr_from.size()) event("lag-shrink", line.at);
@@ -117,11 +122,17 @@ private:
             case TraceKind::Offline:
                 if (counts) event("offline", line.at);
                 return;
+            case TraceKind::Role:
+                behind_.erase({line.node, line.partition});
+                return;
+            case TraceKind::Append:
+                if (line.acks) behind_.try_emplace({line.node, line.partition}, line.at);
+                return;
+            case TraceKind::Hw:
+                caught_up(line, counts);
+                return;
             case TraceKind::Registered:
             case TraceKind::Stop:
-            case TraceKind::Role:
-            case TraceKind::Append:
-            case TraceKind::Hw:
             case TraceKind::IsrCommitted:
             case TraceKind::Following:
             case TraceKind::Ack:
@@ -133,6 +144,18 @@ private:
             case TraceKind::Bug:
             case TraceKind::Invariant:
                 return;
+        }
+    }
+
+    /// Of a leader: the high watermark has reached the log's end, or has come nearer to it.
+    void caught_up(const TraceEvent& line, bool counts) {
+        const auto behind = behind_.find({line.node, line.partition});
+        if (behind == behind_.end()) return;
+        if (counts && line.at - behind->second >= kBehind) event("hw-behind-leo", behind->second, line.at);
+        if (line.to >= line.log_end_offset) {
+            behind_.erase(behind);
+        } else {
+            behind->second = line.at;
         }
     }
 
@@ -199,6 +222,8 @@ private:
     Findings& findings_;
     std::map<std::string, Window> windows_;
     std::map<std::int32_t, View> views_;
+    /// Leaders whose high watermark is below their log's end, by node and partition: since when.
+    std::map<std::pair<BrokerId, std::int32_t>, Instant> behind_;
     std::set<BrokerId> fenced_;
     std::set<BrokerId> shutting_down_;
     /// Faults counted already, by id and target.
