@@ -10,10 +10,9 @@
 namespace highwater::checker {
 namespace {
 
-/// All but the surviving value went in an unclean election that is allowed.
+/// All but the surviving value went in an unclean election that is allowed, or with data that no log can keep.
 bool explained(const Context& context, const PartitionHistory& partition,
                const std::vector<const Place*>& visible, LossCause& cause) {
-    if (!context.meta.unclean) return false;
     std::size_t unexplained = 0;
     for (const Place* place : visible) {
         if (place->final) {
