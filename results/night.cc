@@ -8,6 +8,8 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "results/markup.h"
+
 namespace highwater::results {
 namespace {
 
@@ -79,30 +81,6 @@ std::string good_text(const Night& night) {
 std::string more_text(const Night& night, bool (*which)(const NightRun&)) {
     const auto all = std::count_if(night.runs.begin(), night.runs.end(), which);
     return all > 1 ? fmt::format(" (and {} more)", all - 1) : "";
-}
-
-std::string xml(std::string_view text) {
-    std::string out;
-    for (const char c : text) {
-        switch (c) {
-            case '&':
-                out += "&amp;";
-                break;
-            case '<':
-                out += "&lt;";
-                break;
-            case '>':
-                out += "&gt;";
-                break;
-            case '"':
-                out += "&quot;";
-                break;
-            default:
-                // XML 1.0 knows no other control characters.
-                if (static_cast<unsigned char>(c) >= 0x20 || c == '\n' || c == '\t') out += c;
-        }
-    }
-    return out;
 }
 
 std::string table_cell(std::string text) {
@@ -222,7 +200,7 @@ std::string night_to_junit(const Night& night) {
     std::string cases;
     for (const NightRun& run : night.runs) {
         cases += fmt::format("    <testcase classname=\"{}\" name=\"{} seed {}\" time=\"{:.3f}\"",
-                             xml(run.scenario), night_kind_name(run.kind), run.seed, run.seconds);
+                             escaped(run.scenario), night_kind_name(run.kind), run.seed, run.seconds);
         if (!notable(night, run)) {
             cases += "/>\n";
             continue;
@@ -232,15 +210,15 @@ std::string night_to_junit(const Night& night) {
         ++(error ? errors : failures);
         const char* element = error ? "error" : "failure";
         cases += fmt::format(">\n      <{0} type=\"{1}\" message=\"{2}\">{3}\n{4}</{0}>\n    </testcase>\n",
-                             element, xml(run.verdict), xml(what_text(run)), xml(run.sentence),
-                             xml(run.reproduce));
+                             element, escaped(run.verdict), escaped(what_text(run)), escaped(run.sentence),
+                             escaped(run.reproduce));
     }
     if (!canary_found(night)) {
         ++errors;
         cases += fmt::format(
             "    <testcase classname=\"nightly\" name=\"canary\" time=\"0\">\n"
             "      <error type=\"unknown\" message=\"{}\"/>\n    </testcase>\n",
-            xml(canary_text(night)));
+            escaped(canary_text(night)));
     }
     const auto tests = static_cast<std::int64_t>(night.runs.size()) + (canary_found(night) ? 0 : 1);
     return fmt::format(

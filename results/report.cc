@@ -11,6 +11,7 @@
 #include <numeric>
 
 #include "results/columns.h"
+#include "results/markup.h"
 #include "results/timeline.h"
 
 namespace highwater::results {
@@ -281,29 +282,6 @@ private:
     std::map<std::string, std::int32_t> errors_;
     std::vector<std::string> error_names_;
 };
-
-std::string escaped(std::string_view text) {
-    std::string out;
-    for (const char c : text) {
-        switch (c) {
-            case '&':
-                out += "&amp;";
-                break;
-            case '<':
-                out += "&lt;";
-                break;
-            case '>':
-                out += "&gt;";
-                break;
-            case '"':
-                out += "&quot;";
-                break;
-            default:
-                out += c;
-        }
-    }
-    return out;
-}
 
 /// JSON inside <script>: no "<" can end the element. Text that is no UTF-8 is replaced, not refused.
 std::string script_json(const Json& json) {
