@@ -125,13 +125,19 @@ void BrokerState::settle() {
 }
 
 void BrokerState::drain_partition_events() {
+    bool lowered = false;
     for (auto& [name, held] : partitions) {
         for (PartitionEvent& event : held->take_events()) {
             if (const auto* offline = std::get_if<WentOffline>(&event.fact))
                 outbox.error(fmt::format("{} goes offline: {}", name.to_string(), offline->reason));
+            const auto* moved = std::get_if<HighWatermarkMoved>(&event.fact);
+            lowered = lowered || (moved != nullptr && moved->to < moved->from);
             outbox.event(std::move(event));
         }
     }
+    // After an unclean election a log is cut below what was committed. A checkpoint from before, clamped to
+    // the log that grows again, would make a restarted replica serve what nobody committed.
+    if (lowered) checkpoints.write_high_watermarks(partitions, outbox);
 }
 
 void BrokerState::write_checkpoint() {

@@ -22,6 +22,7 @@ public:
     std::string append_and_read(const TopicPartition& id);
 
 private:
+    wire::ErrorCode append(const TopicPartition& id);
     std::size_t read_all(BrokerId broker, const TopicPartition& id);
 
     Cluster& cluster_;
