@@ -105,6 +105,7 @@ struct BrokerState {
     Channel alter;         // AlterPartition
     Channel forwarding;    // what clients ask and only the controller can do; AllocateProducerIds
     Instant next_register{0};
+    Duration register_backoff{0};
     Instant next_heartbeat{0};
     Instant next_metadata_fetch{0};
     Instant next_alter{0};
@@ -113,6 +114,8 @@ struct BrokerState {
     bool stopped_clean = true;
     void start();
     void run_lifecycle();
+    /// How long a registration that failed waits before it is sent again; longer with each call.
+    Duration next_register_backoff();
     void send_registration();
     void send_heartbeat();
     void heartbeat_answered(const wire::BrokerHeartbeatResponse& response);

@@ -10,9 +10,11 @@ namespace {
 
 constexpr Duration kControllerTimeout = milliseconds(2000);
 constexpr Duration kForwardTimeout = milliseconds(30000);
-/// A registration refused because the old session lives is asked again this often, sooner where sessions are
-/// short.
-constexpr Duration kRegisterRetry = milliseconds(2000);
+/// A registration that failed is sent again after this, then after twice as long each time: what fails first
+/// is mostly a controller that starts together with its brokers.
+constexpr Duration kFirstRegisterRetry = milliseconds(20);
+/// As long as the old session lives it is refused: then this often, sooner where sessions are short.
+constexpr Duration kLongestRegisterRetry = milliseconds(2000);
 /// Past this an unreachable controller no longer keeps a broker from stopping.
 constexpr Duration kShutdownPatience = milliseconds(30000);
 constexpr std::int16_t kRegistrationVersion = 4;
@@ -45,6 +47,13 @@ void BrokerState::start() {
     checkpoints.start(now, config);
 }
 
+Duration BrokerState::next_register_backoff() {
+    const Duration longest = std::min(kLongestRegisterRetry, config.broker_session_timeout / 6);
+    register_backoff = std::min(std::max(register_backoff * 2, kFirstRegisterRetry), longest);
+    // Up to a fifth less, Kafka's jitter: brokers that started together do not come back together.
+    return register_backoff * rng.between(80, 100) / 100;
+}
+
 void BrokerState::send_registration() {
     wire::BrokerRegistrationRequest request;
     request.broker_id = config.node_id;
@@ -60,7 +69,7 @@ void BrokerState::send_registration() {
     const std::int32_t correlation = registration.correlation_id() + 1;
     registration.request(
         now, request, kRegistrationVersion, [this, correlation](Instant, const Result<BytesView>& frame) {
-            next_register = now + std::min(kRegisterRetry, config.broker_session_timeout / 6);
+            next_register = now + next_register_backoff();
             if (!frame) return outbox.warn("registration: " + frame.error().message);
             const auto response = wire::decode_response<wire::BrokerRegistrationResponse>(
                 *frame, kRegistrationVersion, correlation);
@@ -72,6 +81,7 @@ void BrokerState::send_registration() {
             }
             broker_epoch = response->broker_epoch;
             phase = BrokerPhase::Starting;
+            register_backoff = Duration{0};
             next_heartbeat = now;
             outbox.info(fmt::format("registered broker {} with epoch {}", config.node_id, broker_epoch));
             drain_partition_events();
