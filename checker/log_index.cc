@@ -320,22 +320,21 @@ private:
         for (const std::int32_t number : change.partitions) positions_[{client, number}] = change.position;
     }
 
-    /// The last complete pass of a final reader over the log. Replicas may be read too: the leader's counts.
+    /// The last complete pass of a final reader over the log. Replicas may be read too, but the leader's
+    /// alone is the log: what a follower does not have yet is not gone, least of all while nobody leads.
     /// Returns the operations of that pass, sorted.
     static std::vector<OpIndex> find_final(PartitionHistory& partition) {
         std::map<std::int32_t, std::vector<const Read*>> passes;  // by client, the pass under way
         std::vector<const Read*> chosen;
         for (const Read& read : partition.reads_) {
-            if (!read.poll->final) continue;
+            if (!read.poll->final || read.poll->from_follower) continue;
             std::vector<const Read*>& pass = passes[read.client];
             const bool again =
                 !pass.empty() && (pass.back()->poll->complete ||
                                   (read.from != kUnknownOffset && read.from < pass.back()->end));
             if (again) pass.clear();
             pass.push_back(&read);
-            if (!read.poll->complete) continue;
-            const bool leaders = !read.poll->from_follower;
-            if (chosen.empty() || leaders || chosen.back()->poll->from_follower) chosen = pass;
+            if (read.poll->complete) chosen = pass;
         }
         if (chosen.empty()) return {};
         FinalLog log;

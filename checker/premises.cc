@@ -121,6 +121,8 @@ private:
 }  // namespace
 
 void check_premises(const Context& context, Findings& findings) {
+    if (context.history.cut_short)
+        findings.reason("cut-short", "the run was cut short: what was under way then is not in its history");
     check_times(context, findings);
     check_topic(context, findings);
     check_vacuous(context, findings);

@@ -65,6 +65,25 @@ void read_all(const std::string& reader, workloads::BrokerClient& client, const 
     }
 }
 
+/// What the broker with the newest epoch says; kNoBroker: nobody leads, or nobody answered.
+BrokerId leader_of(const Cluster& cluster, const std::string& topic, const std::string& run_id,
+                   std::int32_t partition) {
+    BrokerId leader = kNoBroker;
+    LeaderEpoch newest = kNoEpoch;
+    for (const BrokerId broker : cluster.brokers()) {
+        if (!cluster.running(broker)) continue;
+        workloads::BrokerClient client(cluster.direct_address(broker), "final", run_id);
+        const auto metadata = client.metadata(topic, monotonic_now() + kPatience);
+        if (!metadata || metadata->topics.size() != 1) continue;
+        for (const auto& entry : metadata->topics[0].partitions) {
+            if (entry.partition_index != partition || entry.leader_epoch <= newest) continue;
+            newest = entry.leader_epoch;
+            leader = entry.leader_id;
+        }
+    }
+    return leader;
+}
+
 }  // namespace
 
 bool wait_for_quiescence(const Cluster& cluster, const Scenario&, const Observer& observer,
@@ -87,11 +106,14 @@ void final_reads(const Cluster& cluster, const Scenario& scenario, const std::st
                  workloads::Recorder& recorder) {
     for (std::size_t index = 0; index < scenario.topic.assignment.size(); ++index) {
         const auto partition = static_cast<std::int32_t>(index);
+        // The observer watches the first partition.
+        const BrokerId leads =
+            index == 0 ? leader : leader_of(cluster, scenario.topic.name, run_id, partition);
         for (const BrokerId broker : scenario.topic.assignment[index]) {
             if (!cluster.running(broker)) continue;
             workloads::BrokerClient client(cluster.direct_address(broker), "final", run_id);
-            const std::string reader = broker == leader ? "final" : fmt::format("final-{}", broker);
-            read_all(reader, client, scenario.topic.name, partition, broker, broker != leader, recorder);
+            const std::string reader = broker == leads ? "final" : fmt::format("final-{}", broker);
+            read_all(reader, client, scenario.topic.name, partition, broker, broker != leads, recorder);
         }
     }
 }

@@ -182,6 +182,9 @@ struct History {
     std::vector<Operation> operations;
     /// Lines that were believed only in part (a `fail` with an indeterminate code …).
     std::vector<std::string> warnings;
+    /// Its writer was killed: what was under way then is missing. Readers set it when the last line is cut
+    /// off.
+    bool cut_short = false;
 
     std::int32_t client_index(std::string_view name);
 };

@@ -89,7 +89,8 @@ public:
 
     /// How many bytes the lines will be, if known: room for them is made once.
     void expect(std::uint64_t bytes) { expected_bytes_ = bytes; }
-    Status read(std::string_view line, std::size_t number);
+    /// `terminated`: a newline ended the line.
+    Status read(std::string_view line, std::size_t number, bool terminated);
     /// What the lines added up to; a history without a meta line is an error.
     Result<History> take();
 
@@ -130,12 +131,17 @@ private:
     std::string first_doubt_;
 };
 
-Status HistoryReader::read(std::string_view line, std::size_t number) {
+Status HistoryReader::read(std::string_view line, std::size_t number, bool terminated) {
     make_room(line.size() + 1);
     if (meta_seen_ && !milliseconds_ && read_flat(line)) return {};
     Element root;
     const auto error = parser_.parse(line.data(), line.size()).get(root);
     if (error != simdjson::SUCCESS) {
+        // Lines are written whole: only a writer that was killed leaves one cut.
+        if (meta_seen_ && !terminated) {
+            history_.cut_short = true;
+            return {};
+        }
         return failure(fmt::format("{}:{}: not JSON: {}", name_, number, simdjson::error_message(error)));
     }
     if (Status status = read_line(root); !status)
@@ -567,8 +573,10 @@ Result<History> HistoryReader::take() {
 Result<History> parse_history(std::string_view text, const std::string& name) {
     HistoryReader reader(name);
     reader.expect(text.size());
-    const Status status = for_each_line(
-        text, [&](std::string_view line, std::size_t number, bool) { return reader.read(line, number); });
+    const Status status =
+        for_each_line(text, [&](std::string_view line, std::size_t number, bool terminated) {
+            return reader.read(line, number, terminated);
+        });
     if (!status) return tl::make_unexpected(status.error());
     return reader.take();
 }
@@ -577,7 +585,9 @@ Result<History> read_history(const std::string& path) {
     HistoryReader reader(path);
     const Status status = for_each_line_of_file(
         path, [&](std::uint64_t bytes) { reader.expect(bytes); },
-        [&](std::string_view line, std::size_t number, bool) { return reader.read(line, number); });
+        [&](std::string_view line, std::size_t number, bool terminated) {
+            return reader.read(line, number, terminated);
+        });
     if (!status) return tl::make_unexpected(status.error());
     return reader.take();
 }

@@ -1,5 +1,7 @@
+// highwater check: judges again what a history file or a run directory holds, also one whose run was killed.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -31,6 +33,72 @@ void add_run_reasons(const std::filesystem::path& file, checker::CheckInput& inp
     }
 }
 
+/// What is judged.
+struct Material {
+    History history;
+    std::optional<Trace> trace;
+};
+
+/// The verdict is written last: without a whole one the harness was killed before it had judged.
+bool was_cut_short(const std::filesystem::path& directory) {
+    const std::filesystem::path file = directory / "verdict.json";
+    std::ifstream in(file);
+    std::stringstream text;
+    text << in.rdbuf();
+    return !in || !verdict_from_json(text.str(), file.string());
+}
+
+/// Killed before the history's first line was whole: there is a scenario, and nothing that happened.
+bool has_no_history_yet(const std::filesystem::path& directory) {
+    std::error_code error;
+    if (!std::filesystem::exists(directory / "scenario.json", error)) return false;
+    std::ifstream in(directory / "history.jsonl");
+    std::string first;
+    return !std::getline(in, first) || in.eof();
+}
+
+std::vector<std::string> node_traces(const std::filesystem::path& directory) {
+    std::vector<std::string> files;
+    std::error_code error;
+    for (const auto& node : std::filesystem::directory_iterator(directory / "nodes", error)) {
+        for (const auto& entry : std::filesystem::directory_iterator(node.path(), error)) {
+            const std::string name = entry.path().filename().string();
+            if (name.starts_with("trace-") && name.ends_with(".jsonl"))
+                files.push_back(entry.path().string());
+        }
+    }
+    std::sort(files.begin(), files.end());
+    return files;
+}
+
+Result<Material> read_directory(const std::filesystem::path& directory) {
+    Material material;
+    const bool cut_short = was_cut_short(directory);
+    if (!(cut_short && has_no_history_yet(directory))) {
+        auto history = read_history((directory / "history.jsonl").string());
+        if (!history) return tl::make_unexpected(history.error());
+        material.history = std::move(*history);
+    }
+    material.history.cut_short = material.history.cut_short || cut_short;
+    // trace.jsonl is written when everything has ended, from the files of the nodes.
+    std::vector<std::string> files{(directory / "trace.jsonl").string()};
+    if (cut_short) files = node_traces(directory);
+    std::error_code error;
+    std::erase_if(files, [&error](const std::string& file) { return !std::filesystem::exists(file, error); });
+    if (files.empty()) return material;
+    auto trace = read_trace(files);
+    if (!trace) return tl::make_unexpected(trace.error());
+    material.trace = std::move(*trace);
+    return material;
+}
+
+Result<Material> read_material(const std::filesystem::path& given, bool directory) {
+    if (directory) return read_directory(given);
+    auto history = read_history(given.string());
+    if (!history) return tl::make_unexpected(history.error());
+    return Material{std::move(*history), std::nullopt};
+}
+
 /// What the files of a run say about it beside its history.
 void add_run_facts(const std::filesystem::path& file, results::RunResult& result, results::Phases& phases) {
     std::ifstream in(file);
@@ -60,29 +128,24 @@ int check_command(const CheckArguments& arguments, const CommonOptions& common) 
     std::error_code error;
     const fs::path given = arguments.path;
     const bool directory = fs::is_directory(given, error);
-    const fs::path file = directory ? given / "history.jsonl" : given;
-    const auto history = read_history(file.string());
-    if (!history) return report_error(history.error().message, kExitUsage);
-    std::optional<Trace> trace;
-    if (const fs::path trace_file = given / "trace.jsonl"; directory && fs::exists(trace_file, error)) {
-        auto read = read_trace({trace_file.string()});
-        if (!read) return report_error(read.error().message, kExitUsage);
-        trace = std::move(*read);
-    }
+    const auto material = read_material(given, directory);
+    if (!material) return report_error(material.error().message, kExitUsage);
+    const History& history = material->history;
     results::RunResult result;
-    result.scenario = history->meta.case_name;
-    result.sut = history->meta.broker;
+    result.scenario = history.meta.case_name;
+    result.sut = history.meta.broker;
     result.run_dir = directory ? fs::absolute(given).string() : "";
     results::Phases phases;
     if (directory) add_run_facts(given / "run.json", result, phases);
-    checker::CheckInput input{*history, trace ? &*trace : nullptr, {}, {}};
+    checker::CheckInput input{history, material->trace ? &*material->trace : nullptr, {}, {}};
     if (directory) add_run_reasons(given / "verdict.json", input);
     result.verdict = checker::check(input);
     if (const auto scenario = load_scenario((given / "scenario.json").string(), {}); directory && scenario) {
+        if (result.scenario.empty()) result.scenario = scenario->name;
         checker::expect_evidence(result.verdict, scenario->expect.sometimes, scenario->expect.never);
     }
-    result.measures = results::measure(*history, result.verdict, phases);
-    for (const std::string& warning : history->warnings) fmt::print(stderr, "warning: {}\n", warning);
+    result.measures = results::measure(history, result.verdict, phases);
+    for (const std::string& warning : history.warnings) fmt::print(stderr, "warning: {}\n", warning);
     fmt::print(common.json ? stderr : stdout, "{}", results::run_result_to_text(result));
     if (common.json) fmt::print("{}\n", results::run_result_to_json(result));
     return exit_code(result.verdict.kind);

@@ -47,6 +47,36 @@ TEST(LostCommitted, loss_is_allowed_only_with_an_unclean_election_seen_and_enabl
     EXPECT_TRUE(violated(forbidden, "unclean-election"));
 }
 
+TEST(LostCommitted, what_a_follower_lacks_at_the_end_is_not_gone) {
+    HistoryBuilder run;
+    run.produce(0, 9, 1, 0);
+    run.produce(10, 19, 2, 1);
+    run.poll(20, 29, {{0, 1}, {1, 2}});
+    Poll& final = run.final({{0, 1}});
+    final.from_follower = true;
+    const Verdict verdict = run.judge();
+    EXPECT_EQ(verdict.kind, VerdictKind::Unknown);
+    EXPECT_EQ(verdict.reasons, std::vector<std::string>{"final-read-incomplete"});
+    EXPECT_EQ(count(verdict, "lost-committed"), 0);
+    EXPECT_EQ(count(verdict, "dirty-read"), 0);
+
+    final.from_follower = false;
+    EXPECT_TRUE(violated(run.judge(), "lost-committed"));
+}
+
+TEST(Phantom, not_where_the_history_was_cut_short) {
+    HistoryBuilder run;
+    run.produce(0, 9, 1, 0);
+    run.poll(20, 29, {{0, 1}, {1, 2}});
+    EXPECT_TRUE(violated(run.judge(), "phantom"));
+
+    run.history.cut_short = true;  // the append of 2 was under way
+    const Verdict cut = run.judge();
+    EXPECT_EQ(cut.kind, VerdictKind::Unknown);
+    EXPECT_EQ(cut.reasons, std::vector<std::string>{"cut-short"});
+    EXPECT_EQ(count(cut, "phantom"), 0);
+}
+
 TEST(LostCommitted, expired_records_and_unknown_offsets) {
     HistoryBuilder run;
     run.produce(0, 9, 1, 0);

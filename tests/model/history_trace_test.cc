@@ -84,8 +84,8 @@ TEST(HistoryReader, any_spelling_of_a_line_reads_the_same) {
                 changed[at] = byte;
                 std::string changed_spaced = changed;
                 changed_spaced.insert(1, " ");
-                const Result<History> one = parse_history(kMeta + changed, "h");
-                const Result<History> two = parse_history(kMeta + changed_spaced, "h");
+                const Result<History> one = parse_history(kMeta + changed + "\n", "h");
+                const Result<History> two = parse_history(kMeta + changed_spaced + "\n", "h");
                 ASSERT_EQ(one.has_value(), two.has_value()) << changed;
                 if (!one) continue;
                 EXPECT_EQ(format_operation(one->operations[0], one->clients[0]),
@@ -93,6 +93,21 @@ TEST(HistoryReader, any_spelling_of_a_line_reads_the_same) {
                     << changed;
             }
         }
+    }
+}
+
+TEST(HistoryReader, a_last_line_that_was_cut_is_told) {
+    const std::string line = R"({"t":2,"op":"produce","value":7,"status":"ok","offset":4})";
+    const Result<History> whole = parse_history(kMeta + line, "h");
+    ASSERT_TRUE(whole.has_value());
+    EXPECT_FALSE(whole->cut_short);
+    for (std::size_t length = 1; length < line.size(); ++length) {
+        const Result<History> cut = parse_history(kMeta + line + "\n" + line.substr(0, length), "h");
+        ASSERT_TRUE(cut.has_value()) << length;
+        EXPECT_TRUE(cut->cut_short) << length;
+        EXPECT_EQ(cut->operations.size(), 1U);
+        // Nothing was killed where a newline follows.
+        EXPECT_FALSE(parse_history(kMeta + line.substr(0, length) + "\n", "h").has_value()) << length;
     }
 }
 
