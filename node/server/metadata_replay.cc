@@ -12,6 +12,7 @@ namespace highwater::node {
 namespace {
 
 constexpr Duration kMetadataWait = milliseconds(500);
+/// After an answer that is no use. Where none comes, the channel paces reconnecting.
 constexpr Duration kMetadataRetry = milliseconds(100);
 constexpr std::int32_t kMetadataBytes = 8 << 20;
 
@@ -47,7 +48,7 @@ void BrokerState::fetch_metadata() {
 }
 
 void BrokerState::metadata_fetched(const Result<BytesView>& frame, std::int32_t correlation_id) {
-    next_metadata_fetch = now + kMetadataRetry;
+    next_metadata_fetch = frame ? now + kMetadataRetry : now;
     if (!frame) return metadata_fetch_failed(frame.error().message);
     const auto response =
         wire::decode_response<wire::FetchResponse>(*frame, kInternalFetchVersion, correlation_id);
@@ -101,6 +102,8 @@ void BrokerState::apply_if_current() {
     drop_removed_topics();
     apply_image();
     serving = true;
+    // Now it may ask to be unfenced, and does at once.
+    if (phase == BrokerPhase::Starting) next_heartbeat = now;
 }
 
 void BrokerState::apply_image() {

@@ -92,6 +92,16 @@ TEST(Lifecycle, AControllerThatListensALittleLaterCostsLittle) {
                                   milliseconds(150)));
 }
 
+TEST(Lifecycle, ABrokerAsksToBeUnfencedAsSoonAsItHasCaughtUp) {
+    Cluster cluster(1);
+    cluster.start(kController);
+    cluster.start(1);
+    const Instant began = cluster.now();
+    // The network here takes no time, so nothing that waits for a timer fits in.
+    ASSERT_TRUE(cluster.run_until([&] { return !cluster.facts<BrokerUnfenced>(kController).empty(); }));
+    EXPECT_EQ(cluster.now(), began);
+}
+
 TEST(Lifecycle, ARefusedRegistrationIsRepeatedAtOnceAndThenEverMoreSeldom) {
     Cluster cluster(2);
     cluster.start_all();
