@@ -99,7 +99,9 @@ private:
             broken("LeaderInIsr", "but that leader is not in that ISR");
         if (line.leader != kNoBroker && fenced_.contains(line.leader))
             broken("FencedLeader", "a fenced broker");
+        std::vector<BrokerId> joined;
         for (const BrokerId member : line.isr) {
+            if (!contains(isr_, member)) joined.push_back(member);
             if (line.isr.size() > 1 && fenced_.contains(member))
                 broken("FencedNotInIsr", fmt::format("with the fenced broker {}", member));
             if (!contains(isr_, member)) in_sync_since_[member] = line.at;
@@ -112,6 +114,23 @@ private:
         partition_epoch_ = line.partition_epoch;
         isr_ = line.isr;
         if (line.unclean) begin_lineage(line.epoch);
+        for (const BrokerId member : joined) complete(line, member);
+    }
+
+    /// Who joins may be elected from now on, also if the high watermark stands still until then.
+    void complete(const TraceEvent& line, BrokerId member) {
+        const auto found = replicas_.find(member);
+        if (cut_pending_ || found == replicas_.end() || !settled(found->second)) return;
+        const auto at = committed_.first_difference(found->second.log, committed_.end());
+        if (!at) return;
+        report(
+            "CandidateCompleteness", line, *at,
+            fmt::format(
+                "broker {} was taken into the ISR {} of leader {} (epoch {}) at {} with LEO {} and lacks a "
+                "committed record: offset {} of epoch {}",
+                member, ids_text(line.isr), line.leader, line.epoch, time_text(context_, line.at),
+                found->second.log.end(), *at, committed_.epoch_at(*at)),
+            member);
     }
 
     /// From an unclean election on only leaders of that epoch or later say what is committed.

@@ -3,6 +3,10 @@
 // probes.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <map>
+#include <string_view>
+
 #include "checker/properties.h"
 #include "checker/sentence.h"
 
@@ -19,6 +23,60 @@ void add(const Context& context, Findings& findings, const char* kind, std::size
     findings.sample(std::move(anomaly));
 }
 
+/// The runner's word, alone or with how long it waited behind a colon.
+bool is(const Probe& probe, std::string_view word) {
+    return probe.detail == word || (probe.detail.starts_with(word) &&
+                                    std::string_view(probe.detail).substr(word.size()).starts_with(": "));
+}
+
+/// Where a replica's log ends, and in which epoch, by its trace until then.
+struct Standing {
+    Offset log_end_offset = kUnknownOffset;
+    LeaderEpoch epoch = kNoEpoch;
+};
+std::map<BrokerId, Standing> standings(const PartitionTrace& trace, Instant until) {
+    std::vector<const TraceEvent*> lines;
+    for (const TraceKind kind : {TraceKind::Role, TraceKind::Append, TraceKind::Truncate}) {
+        for (const TraceEvent* line : trace.of(kind)) {
+            if (line->at <= until) lines.push_back(line);
+        }
+    }
+    std::stable_sort(lines.begin(), lines.end(),
+                     [](const TraceEvent* a, const TraceEvent* b) { return a->at < b->at; });
+    std::map<BrokerId, Standing> known;
+    for (const TraceEvent* line : lines) {
+        const Offset end = line->kind == TraceKind::Truncate ? line->to : line->log_end_offset;
+        known[line->node] = {.log_end_offset = end, .epoch = line->epoch};
+    }
+    return known;
+}
+
+/// Who leads with which ISR, and how far the replicas outside it are, where a trace tells.
+std::string standing(const Context& context, std::size_t op) {
+    const Instant until = context.operation(op).completed;
+    std::string text;
+    for (const auto& [number, partition] : context.partitions) {
+        const PartitionTrace& trace = context.trace_of(number);
+        const TraceEvent* decided = nullptr;
+        for (const TraceEvent* line : trace.of(TraceKind::Partition)) {
+            if (line->at <= until) decided = line;
+        }
+        if (decided == nullptr) continue;
+        const std::map<BrokerId, Standing> known = standings(trace, until);
+        text += fmt::format(": the ISR of leader {} (epoch {}) is {}", decided->leader, decided->epoch,
+                            ids_text(decided->isr));
+        if (const auto leader = known.find(decided->leader); leader != known.end())
+            text += fmt::format(", LEO {}", leader->second.log_end_offset);
+        for (const auto& [node, where] : known) {
+            if (std::find(decided->isr.begin(), decided->isr.end(), node) != decided->isr.end()) continue;
+            text += fmt::format("; broker {} is outside with LEO {}, in epoch {}", node, where.log_end_offset,
+                                where.epoch);
+        }
+        break;
+    }
+    return text;
+}
+
 }  // namespace
 
 void check_stuck(const Context& context, Findings& findings) {
@@ -33,7 +91,7 @@ void check_stuck(const Context& context, Findings& findings) {
         if (probe.detail.starts_with("node-crashed")) {
             add(context, findings, "node-crashed", op,
                 "a process ended that no fault ended: " + probe.detail);
-        } else if (probe.detail != "progress" && probe.detail != "isr-full") {
+        } else if (!is(probe, "progress") && !is(probe, "isr-full")) {
             findings.reason("not-healed",
                             fmt::format("after the heal this did not answer: {}", probe.detail));
         }
@@ -42,12 +100,12 @@ void check_stuck(const Context& context, Findings& findings) {
     if (findings.has_reason("not-healed")) return;
     for (const std::size_t op : failed) {
         const auto& probe = *context.operation(op).as<Probe>();
-        if (probe.detail == "progress") {
+        if (is(probe, "progress")) {
             add(context, findings, "stuck", op,
-                "after the heal no acks=all append succeeded within the bound");
-        } else if (probe.detail == "isr-full") {
+                "after the heal no acks=all append succeeded within the bound" + standing(context, op));
+        } else if (is(probe, "isr-full")) {
             add(context, findings, "stuck", op,
-                "after the heal the ISR did not become full within the bound");
+                "after the heal the ISR did not become full within the bound" + standing(context, op));
         }
     }
 }

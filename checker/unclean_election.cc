@@ -5,6 +5,18 @@
 #include "checker/sentence.h"
 
 namespace highwater::checker {
+namespace {
+
+/// From which ISR it was missing, where a trace tells.
+std::string outside(const PartitionTrace& trace, const Election& election) {
+    const TraceEvent* before = nullptr;
+    for (const TraceEvent* line : trace.of(TraceKind::Partition)) {
+        if (line->epoch < election.epoch) before = line;
+    }
+    return before == nullptr ? "" : fmt::format(", outside the ISR {}", ids_text(before->isr));
+}
+
+}  // namespace
 
 void check_unclean_election(const Context& context, Findings& findings) {
     for (const auto& [number, partition] : context.partitions) {
@@ -16,10 +28,10 @@ void check_unclean_election(const Context& context, Findings& findings) {
             anomaly.kind = "unclean-election";
             anomaly.allowed = context.meta.unclean;
             anomaly.partition = number;
-            anomaly.sentence =
-                fmt::format("broker {} was elected uncleanly in epoch {} at {}{}", election.leader,
-                            election.epoch, time_text(context, election.at),
-                            context.meta.unclean ? "" : ", though unclean.leader.election.enable is false");
+            anomaly.sentence = fmt::format(
+                "broker {} was elected uncleanly in epoch {} at {}{}{}", election.leader, election.epoch,
+                time_text(context, election.at), outside(context.trace_of(number), election),
+                context.meta.unclean ? "" : ", though unclean.leader.election.enable is false");
             if (election.op != Place::kNone) anomaly.operations = {election.op};
             findings.sample(std::move(anomaly));
         }

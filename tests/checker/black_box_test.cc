@@ -336,6 +336,28 @@ TEST(Stuck, only_after_a_proven_heal) {
     EXPECT_EQ(run.judge().kind, VerdictKind::Valid);
 }
 
+TEST(Stuck, tells_who_is_outside_which_isr) {
+    HistoryBuilder run;
+    run.produce(0, 9, 1, 0);
+    run.final({{0, 1}});
+    TraceBuilder trace;
+    trace.leads(2, 1, 5, 0, {{0, 5}}, {1, 2});
+    trace.elects(3, 1, 5, false, {1, 2});
+    TraceEvent& other = trace.line(4, 3, TraceKind::Role);
+    other.role = "follower";
+    other.epoch = 5;
+    other.log_end_offset = 7;
+    Probe probe;
+    probe.detail = "isr-full: not within 6s";
+    run.add<Probe>(8000, 8000, "runner", probe);
+    const Verdict verdict = run.judge(trace.trace);
+    EXPECT_TRUE(violated(verdict, "stuck"));
+    EXPECT_TRUE(verdict.reasons.empty());
+    const std::string told = sentence(verdict, "stuck");
+    EXPECT_NE(told.find("the ISR of leader 1 (epoch 5) is {1,2}"), std::string::npos) << told;
+    EXPECT_NE(told.find("broker 3 is outside with LEO 7, in epoch 5"), std::string::npos) << told;
+}
+
 TEST(Premises, each_reason_makes_the_run_unknown) {
     HistoryBuilder run;
     run.produce(0, 9, 1, 0);

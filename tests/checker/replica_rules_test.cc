@@ -135,6 +135,20 @@ TEST(ReplicaRules, a_high_watermark_that_members_do_not_reach) {
     EXPECT_EQ(cluster.broken(), (std::vector<std::string>{"CandidateCompleteness", "StrongIsr", "WeakIsr"}));
 }
 
+TEST(ReplicaRules, one_who_joins_without_a_committed_record) {
+    for (const bool late : {false, true}) {
+        Cluster cluster;
+        cluster.decides(13, 1, 5, 2, {1, 2});
+        cluster.writes(14, 4, 3).isr = {1, 2};
+        cluster.fetches(15, 2, 4, 3);
+        cluster.commits(16, 4, 3).isr = {1, 2};
+        cluster.keeps_fourth();
+        if (!late) cluster.fetches(17, 3, 4, 3);
+        cluster.decides(18, 1, 5, 3, {1, 2, 3});
+        EXPECT_EQ(cluster.breaks("CandidateCompleteness"), late);
+    }
+}
+
 TEST(ReplicaRules, a_leader_that_lacks_a_committed_record) {
     Cluster cluster;
     cluster.decides(20, 2, 6, 2, {2, 3});
