@@ -1,6 +1,9 @@
 // One function per property; each has a file of its own and its definition in docs/anomalies.md.
 #pragma once
 
+#include <map>
+#include <string>
+
 #include "checker/context.h"
 #include "checker/findings.h"
 
@@ -30,6 +33,10 @@ void check_hw_above_isr(const Context& context, Findings& findings);
 void check_replica_divergence(const Context& context, Findings& findings);
 /// unexplained-truncation, follower-hw-above-leader, acked-outside-isr, and the invariants by their names.
 void check_replica_rules(const Context& context, Findings& findings);
+/// Of each replica that is outside the controller's last ISR, where its log and the leader's part: "offset 20
+/// of epoch 2 there, of epoch 1 at the leader". Nothing of those that only are behind, and nothing without a
+/// trace.
+std::map<BrokerId, std::string> log_partings(const Context& context, std::int32_t partition);
 /// stuck, node-crashed; reason not-healed.
 void check_stuck(const Context& context, Findings& findings);
 

@@ -52,6 +52,22 @@ public:
         }
     }
 
+    /// After run(): of each replica outside the ISR, where its log and the leader's part.
+    [[nodiscard]] std::map<BrokerId, std::string> partings() const {
+        std::map<BrokerId, std::string> texts;
+        const auto leader = replicas_.find(leader_);
+        if (leader == replicas_.end()) return texts;
+        for (const auto& [id, replica] : replicas_) {
+            if (contains(isr_, id)) continue;
+            const Offset both = std::min(replica.log.end(), leader->second.log.end());
+            const auto at = replica.log.first_difference(leader->second.log, both);
+            if (!at) continue;
+            texts[id] = fmt::format("offset {} of epoch {} there, of epoch {} at the leader", *at,
+                                    replica.log.epoch_at(*at), leader->second.log.epoch_at(*at));
+        }
+        return texts;
+    }
+
 private:
     void apply(const TraceEvent& line) {
         if (line.kind == TraceKind::Partition)
@@ -481,6 +497,14 @@ private:
 void check_replica_rules(const Context& context, Findings& findings) {
     if (!context.traced) return;
     for (const auto& [number, partition] : context.partitions) ReplicaRules(context, findings, number).run();
+}
+
+std::map<BrokerId, std::string> log_partings(const Context& context, std::int32_t partition) {
+    if (!context.traced) return {};
+    Findings told_elsewhere(1);
+    ReplicaRules rules(context, told_elsewhere, partition);
+    rules.run();
+    return rules.partings();
 }
 
 }  // namespace highwater::checker

@@ -67,10 +67,12 @@ std::string standing(const Context& context, std::size_t op) {
                             ids_text(decided->isr));
         if (const auto leader = known.find(decided->leader); leader != known.end())
             text += fmt::format(", LEO {}", leader->second.log_end_offset);
+        const std::map<BrokerId, std::string> partings = log_partings(context, number);
         for (const auto& [node, where] : known) {
             if (std::find(decided->isr.begin(), decided->isr.end(), node) != decided->isr.end()) continue;
             text += fmt::format("; broker {} is outside with LEO {}, in epoch {}", node, where.log_end_offset,
                                 where.epoch);
+            if (const auto parts = partings.find(node); parts != partings.end()) text += ", " + parts->second;
         }
         break;
     }

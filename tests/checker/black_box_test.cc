@@ -347,6 +347,11 @@ TEST(Stuck, tells_who_is_outside_which_isr) {
     other.role = "follower";
     other.epoch = 5;
     other.log_end_offset = 7;
+    other.table = {{.offset = 0, .epoch = 4}};
+    trace.line(5, 1, TraceKind::Append).log_end_offset = 2;
+    trace.trace.events.back().epoch = 5;
+    trace.trace.events.back().first = 0;
+    trace.trace.events.back().acks = -1;
     Probe probe;
     probe.detail = "isr-full: not within 6s";
     run.add<Probe>(8000, 8000, "runner", probe);
@@ -355,7 +360,7 @@ TEST(Stuck, tells_who_is_outside_which_isr) {
     EXPECT_TRUE(verdict.reasons.empty());
     const std::string told = sentence(verdict, "stuck");
     EXPECT_NE(told.find("the ISR of leader 1 (epoch 5) is {1,2}"), std::string::npos) << told;
-    EXPECT_NE(told.find("broker 3 is outside with LEO 7, in epoch 5"), std::string::npos) << told;
+    EXPECT_NE(told.find("broker 3 is outside with LEO 7, in epoch 5, offset 0 of epoch 4 there, of epoch 5"), std::string::npos) << told;
 }
 
 TEST(Premises, each_reason_makes_the_run_unknown) {
