@@ -29,6 +29,7 @@
 #include <mutex>
 #include <sstream>
 #include <thread>
+#include <utility>
 
 namespace highwater::harness {
 namespace {
@@ -186,6 +187,55 @@ Result<pid_t> spawn(const ChildOptions& options, const std::string& path, int in
     return pid;
 }
 
+/// Kills a group when the harness is gone: a process of its own, which only waits for the other end of a
+/// pipe.
+class Guard {
+public:
+    /// Called by a thread of the harness; between fork and the end only async-signal-safe calls are made.
+    explicit Guard(pid_t group) {
+        int ends[2] = {-1, -1};
+        if (::pipe2(ends, O_CLOEXEC) != 0) return;
+        pid_ = ::fork();
+        if (pid_ == 0) watch(ends[0], group);
+        ::close(ends[0]);
+        end_ = ends[1];
+        if (pid_ < 0) ::close(std::exchange(end_, -1));
+    }
+    /// Dismisses it: the group has been ended otherwise.
+    ~Guard() {
+        if (end_ < 0) return;
+        const char dismissed = 'd';
+        const ssize_t ignored = ::write(end_, &dismissed, 1);
+        (void)ignored;
+        ::close(end_);
+        ::waitpid(pid_, nullptr, 0);
+    }
+    Guard(const Guard&) = delete;
+    Guard& operator=(const Guard&) = delete;
+    [[nodiscard]] bool watches() const { return end_ >= 0; }
+
+private:
+    [[noreturn]] static void watch(int end, pid_t group) {
+        ::setpgid(0, 0);
+        sigset_t all;
+        sigfillset(&all);
+        ::sigprocmask(SIG_SETMASK, &all, nullptr);
+        // Nothing of the harness may stay open through it, least of all its sockets.
+        ::dup2(end, STDIN_FILENO);
+        ::syscall(SYS_close_range, 1U, ~0U, 0U);
+        char byte = 0;
+        ssize_t got = 0;
+        do {
+            got = ::read(STDIN_FILENO, &byte, 1);
+        } while (got < 0 && errno == EINTR);
+        if (got == 0) ::kill(-group, SIGKILL);
+        ::_exit(0);
+    }
+
+    pid_t pid_ = -1;
+    int end_ = -1;
+};
+
 int poll_timeout(Duration left) {
     const auto rounded = std::chrono::ceil<milliseconds>(std::max(left, Duration::zero())).count();
     return static_cast<int>(std::min<std::int64_t>(rounded, 60'000));
@@ -206,6 +256,9 @@ struct Child::State {
     const Descriptor pidfd;
     std::mutex mutex;
     std::optional<ExitStatus> status;
+    /// A wrapper whose group has not been killed yet: it must not be reaped.
+    bool keeps_group = false;
+    std::unique_ptr<Guard> guard;
 };
 
 Child::Child(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -237,7 +290,15 @@ Result<Child> Child::launch(const ChildOptions& options) {
         ::waitpid(*pid, nullptr, 0);
         return failure(fmt::format("cannot watch process {}: {}", *pid, std::strerror(error)));
     }
-    return Child(std::make_unique<State>(*pid, pidfd));
+    auto state = std::make_unique<State>(*pid, pidfd);
+    if (options.wrapper) {
+        state->keeps_group = true;
+        state->guard = std::make_unique<Guard>(*pid);
+    }
+    const bool guarded = !options.wrapper || state->guard->watches();
+    Child child(std::move(state));
+    if (!guarded) return failure(fmt::format("no guard for process {}", *pid));
+    return child;
 }
 
 Child::~Child() {
@@ -258,6 +319,7 @@ std::optional<ExitStatus> Child::poll_exit() {
     if (info.si_pid == state_->pid) {
         if (info.si_code == CLD_EXITED) status.code = info.si_status;
         if (info.si_code != CLD_EXITED) status.signal = info.si_status;
+        if (state_->keeps_group) return status;
         // Not reaped yet, so the group's number is still its own.
         ::kill(-state_->pid, SIGKILL);
         ::waitid(P_PID, id, &info, WEXITED);
@@ -280,6 +342,7 @@ std::optional<ExitStatus> Child::kill(Instant deadline) {
     {
         const std::lock_guard lock(state_->mutex);
         if (!state_->status) ::kill(-state_->pid, SIGKILL);
+        state_->keeps_group = false;
     }
     return wait_exit(deadline);
 }

@@ -25,6 +25,10 @@ struct ChildOptions {
     std::string working_directory;
     /// stdout and stderr are appended here; stdin is /dev/null.
     std::string output_file;
+    /// The program may end before what it has started: its group is left alone then, and its number stays
+    /// its own (it is not reaped) until kill or the destructor. What it started has no parent-death signal,
+    /// so a guard kills the group should the harness die.
+    bool wrapper = false;
 };
 
 struct ExitStatus {
@@ -54,11 +58,13 @@ public:
     /// Readable when the child has ended; for asio, assign a dup() of it to a posix::stream_descriptor and
     /// wait for reading, then call poll_exit.
     [[nodiscard]] int pidfd() const;
-    /// The status once it has ended, the same at every later call. What is left of its group is killed then.
+    /// The status once it has ended, the same at every later call. What is left of its group is killed then,
+    /// a wrapper's is not.
     std::optional<ExitStatus> poll_exit();
     /// As poll_exit, but waits until `deadline`; nullopt: still running.
     std::optional<ExitStatus> wait_exit(Instant deadline);
-    /// SIGKILL to the group, and waits until it is reaped. nullopt: not gone within `deadline`.
+    /// SIGKILL to the group, and waits until it is reaped. nullopt: not gone within `deadline`. What a
+    /// wrapper has started may take a moment longer.
     std::optional<ExitStatus> kill(Instant deadline);
 
 private:

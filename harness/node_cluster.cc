@@ -16,6 +16,8 @@ namespace {
 
 /// How often a condition of the start is looked at; each look is a round trip of its own.
 constexpr Duration kLook = milliseconds(10);
+/// From a command to the node behind it.
+constexpr Duration kWrapperPatience = seconds(10);
 constexpr Duration kAskPatience = milliseconds(500);
 
 Status write_text(const std::string& path, const std::string& text) {
@@ -103,6 +105,20 @@ Status NodeCluster::write_files(BrokerId id, std::int32_t incarnation) {
     return write_text(node_dir(id) + "/server.properties", properties(id, incarnation));
 }
 
+Result<nemesis::Process> NodeCluster::find_behind(Child& wrapper, const std::string& properties_file) {
+    const Instant deadline = monotonic_now() + kWrapperPatience;
+    while (monotonic_now() < deadline) {
+        const auto pid = nemesis::Process::find_in_group(wrapper.pid(), options_.program, properties_file);
+        if (pid && *pid == wrapper.pid()) return nemesis::Process::attach(*pid);
+        if (pid) return nemesis::Process::attach_within(*pid, wrapper.pid());
+        look_again();
+    }
+    const auto ended = wrapper.poll_exit();
+    return failure(fmt::format("cluster.command: no {} in its process group within {}{}", options_.program,
+                               format_duration(kWrapperPatience),
+                               ended ? "; the command: " + ended->to_string() : ""));
+}
+
 Status NodeCluster::launch(BrokerId id) {
     Node& node = nodes_[id];
     const std::int32_t incarnation = ++node.incarnation;
@@ -111,9 +127,18 @@ Status NodeCluster::launch(BrokerId id) {
     options.program = options_.program;
     options.args = {node_dir(id) + "/server.properties"};
     options.output_file = node_dir(id) + "/stdout.log";
+    const std::vector<std::string>& command = scenario_.cluster.command;
+    options.wrapper = !command.empty();
+    if (options.wrapper) {
+        options.args.insert(options.args.begin(), options.program);
+        options.args.insert(options.args.begin(), command.begin() + 1, command.end());
+        options.program = command.front();
+    }
+    node.child.reset();  // what a wrapper of the last start has left
     auto child = Child::launch(options);
     if (!child) return tl::make_unexpected(child.error());
-    auto process = nemesis::Process::attach(child->pid());
+    auto process =
+        options.wrapper ? find_behind(*child, options.args.back()) : nemesis::Process::attach(child->pid());
     if (!process) return tl::make_unexpected(process.error());
     node.child = std::make_unique<Child>(std::move(*child));
     node.process = std::make_unique<nemesis::Process>(std::move(*process));
@@ -236,8 +261,10 @@ bool NodeCluster::ended_by_fault(BrokerId id) const {
 std::vector<std::string> NodeCluster::crashes() {
     std::vector<std::string> found;
     for (auto& [id, node] : nodes_) {
-        if (node.end_expected || !node.child) continue;
-        const auto status = node.child->poll_exit();
+        if (node.end_expected || !node.child || !node.process || !node.process->gone()) continue;
+        // Nobody but its wrapper learns how it ended.
+        std::optional<ExitStatus> status = ExitStatus{};
+        if (node.process->pid() == node.child->pid()) status = node.child->poll_exit();
         if (!status) continue;
         found.push_back(fmt::format("{} {} ended by itself: {}",
                                     nemesis::is_controller(id) ? "controller" : "broker", id,

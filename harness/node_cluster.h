@@ -66,6 +66,10 @@ private:
         bool end_expected = false;
     };
     Status launch(BrokerId id);
+    /// The node that a command has started.
+    Result<nemesis::Process> find_behind(Child& wrapper, const std::string& properties_file);
+    /// "": nobody listens at its addresses any more.
+    [[nodiscard]] std::string listening(BrokerId id) const;
     Status write_files(BrokerId id, std::int32_t incarnation);
     [[nodiscard]] std::string node_dir(BrokerId id) const;
     [[nodiscard]] std::string properties(BrokerId id, std::int32_t incarnation) const;

@@ -2,14 +2,17 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <thread>
 
 #include "harness/node_cluster.h"
+#include "nemesis/tcp_table.h"
 #include "workloads/broker_client.h"
 
 namespace highwater::harness {
 namespace {
 
 constexpr Duration kFaultDeadline = seconds(10);
+constexpr Duration kLook = milliseconds(1);
 
 }  // namespace
 
@@ -53,7 +56,32 @@ nemesis::FaultEffect NodeCluster::kill(BrokerId id) {
     Node* node = live_node(id, effect);
     if (node == nullptr) return effect;
     node->end_expected = true;
-    return node->process->kill(monotonic_now() + kFaultDeadline);
+    const Instant deadline = monotonic_now() + kFaultDeadline;
+    effect = node->process->kill(deadline);
+    if (!effect.ok) return effect;
+    std::string listens = listening(id);
+    // What the kernel still closes takes a moment; somebody who inherited the socket keeps it.
+    while (!listens.empty() && monotonic_now() < deadline) {
+        std::this_thread::sleep_for(kLook);
+        listens = listening(id);
+    }
+    effect.ok = listens.empty();
+    effect.detail = listens;
+    effect.effective = monotonic_now();
+    if (effect.ok) effect.proof = "its ports are free, " + effect.proof;
+    return effect;
+}
+
+std::string NodeCluster::listening(BrokerId id) const {
+    const auto sockets = nemesis::read_tcp_table();
+    if (!sockets) return sockets.error().message;
+    const std::string address = slot_->plan().real_address(id) + ":";
+    for (const nemesis::TcpSocket& socket : *sockets) {
+        const std::string local = socket.local.to_string();
+        if (socket.state == nemesis::TcpState::Listen && local.starts_with(address))
+            return fmt::format("somebody still listens at {}", local);
+    }
+    return "";
 }
 
 nemesis::FaultEffect NodeCluster::restart(BrokerId id) {

@@ -15,19 +15,21 @@ using Json = nlohmann::ordered_json;
 Json time_or_null(const std::optional<Instant>& at) { return at ? Json(at->ns) : Json(nullptr); }
 
 Json fault_json(const FaultRecord& record) {
-    return Json{{"id", record.id},
-                {"kind", fault_kind_name(record.kind)},
-                {"asked", record.asked},
-                {"targets", record.targets},
-                {"paths", record.paths.empty() ? Json::array() : Json(record.paths)},
-                {"planned", record.planned.ns},
-                {"requested", record.requested.ns},
-                {"effective", record.effective.ns},
-                {"completed", time_or_null(record.completed)},
-                {"undone", time_or_null(record.undone)},
-                {"ok", record.ok},
-                {"detail", record.detail},
-                {"proof", record.proof}};
+    Json json{{"id", record.id},
+              {"kind", fault_kind_name(record.kind)},
+              {"asked", record.asked},
+              {"targets", record.targets},
+              {"paths", record.paths.empty() ? Json::array() : Json(record.paths)},
+              {"planned", record.planned.ns},
+              {"requested", record.requested.ns},
+              {"effective", record.effective.ns},
+              {"completed", time_or_null(record.completed)},
+              {"undone", time_or_null(record.undone)},
+              {"ok", record.ok},
+              {"detail", record.detail},
+              {"proof", record.proof}};
+    if (!record.killed.empty()) json["ended_by"] = "SIGKILL";
+    return json;
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -17,6 +18,7 @@
 #include "harness/node_cluster.h"
 #include "harness/observer.h"
 #include "harness/program_paths.h"
+#include "harness/progress.h"
 #include "harness/run_files.h"
 #include "nemesis/executor.h"
 #include "nemesis/generate.h"
@@ -49,7 +51,8 @@ public:
           scenario_(nemesis::with_mixes_drawn(asked, Rng(options.seed ^ kMixStream))),
           options_(options),
           dir_(std::move(dir)),
-          rng_(options.seed) {
+          rng_(options.seed),
+          progress_(STDERR_FILENO, options.verbose && options.live) {
         run_id_ = fmt::format("{:08x}", static_cast<std::uint32_t>(rng_.next()));
         result_.scenario = asked.name;
         result_.seed = options.seed;
@@ -71,7 +74,21 @@ private:
     }
     void say(const std::string& text) const {
         if (options_.verbose)
-            fmt::print(stderr, "{:>7.2f} s  {}\n", to_seconds(monotonic_now() - began_), text);
+            progress_.print(fmt::format("{:>7.2f} s  {}", to_seconds(monotonic_now() - began_), text));
+    }
+    [[nodiscard]] std::string progress_line() const {
+        const workloads::Tally tally = recorder_.tally();
+        std::string line = fmt::format("{:>7.1f} s  acked {}  failed {}  unknown {}  read {}",
+                                       to_seconds(monotonic_now() - began_), tally.acked, tally.failed,
+                                       tally.unknown, tally.read);
+        const auto isr = observer_->isr();
+        const BrokerId leader = observer_->leader().value_or(kNoBroker);
+        const auto end = observer_->log_end_offset(leader);
+        const auto visible = observer_->high_watermark(leader);
+        if (end && visible) line += fmt::format("  HW {} lag {}", *visible, *end - *visible);
+        if (isr) line += fmt::format("  ISR {}", fmt::join(*isr, ","));
+        if (const std::string faults = active_.text(); !faults.empty()) line += "  | " + faults;
+        return line;
     }
     void doubt(std::string reason, std::string detail) {
         doubts_.push_back({std::move(reason), std::move(detail)});
@@ -93,6 +110,7 @@ private:
         if (Status started = cluster_->start(monotonic_now() + kStartDeadline); !started) return started;
         observer_ = std::make_unique<Observer>(*cluster_, scenario_, run_id_, recorder_);
         observer_->start();
+        progress_.show([this] { return progress_line(); });
         say(fmt::format("cluster up: {} brokers, topic {} whole", scenario_.cluster.brokers,
                         scenario_.topic.name));
         return {};
@@ -152,6 +170,7 @@ private:
         nemesis::ExecutorHooks hooks;
         hooks.record = [this](const FaultRecord& record) { record_fault(record); };
         hooks.completed = [this](const std::string& id) {
+            active_.completed(id);
             const std::lock_guard lock(completed_mutex_);
             completed_.insert(id);
         };
@@ -195,6 +214,9 @@ private:
     void record_fault(const FaultRecord& record) {
         say(fmt::format("{} {} {} -> {}{}{}", record.id, fault_kind_name(record.kind), record.asked,
                         record.struck(), record.ok ? "" : " FAILED: ", record.ok ? "" : record.detail));
+        const FaultSpec* spec = spec_of(record);
+        const bool ends = record.kind == FaultKind::Await || (spec != nullptr && spec->lasts);
+        active_.struck(record, spec == nullptr ? "" : spec->release_of, ends);
         if (record.kind == FaultKind::Await) return;  // it struck nobody
         add_fault_operation(record, record.requested, std::max(record.effective, record.requested));
         if (record.ok) prove_cut(record);
@@ -265,6 +287,7 @@ private:
             }
         }
         const Instant healed = monotonic_now();
+        active_.clear();
         phases_.healed = healed;
         record_windows(healed);
         FaultOp all_back;
@@ -304,6 +327,22 @@ private:
             FaultRecord over = record;
             over.paths.clear();  // only the window's end: the path is struck once
             add_fault_operation(over, end, end);
+            record_kills(record);
+        }
+    }
+
+    /// A stop that had to be escalated is an unclean one, and is told as what it was.
+    void record_kills(const FaultRecord& record) {
+        const FaultSpec* spec = spec_of(record);
+        for (const auto& [id, gone] : record.killed) {
+            FaultOp op;
+            op.kind = fault_kind_name(FaultKind::Kill);
+            op.id = record.id;
+            op.target = std::to_string(id);
+            op.status = "ok";
+            op.detail = fmt::format("SIGKILL after {}: it had not ended by SIGTERM",
+                                    format_duration(spec->kill_after.value_or(Duration{0})));
+            add_fault_operation(std::move(op), gone, gone);
         }
     }
 
@@ -404,6 +443,7 @@ private:
     }
 
     void stop_everything() {
+        progress_.stop();
         observer_->stop();
         result_.findings = path_findings();
         cluster_->stop();
@@ -481,6 +521,9 @@ private:
     std::int64_t next_producer_ = 1;
     std::int32_t next_consumer_ = 1;
     std::vector<std::unique_ptr<workloads::Workload>> workloads_;
+    ActiveFaults active_;
+    // Last: its thread asks all of the others.
+    mutable Progress progress_;
 };
 
 }  // namespace

@@ -23,6 +23,8 @@ struct RunOptions {
     const std::atomic<bool>* interrupted = nullptr;
     /// Progress lines to stderr.
     bool verbose = true;
+    /// And a line about what is going on, if stderr is a terminal.
+    bool live = false;
 };
 
 /// Errors are harness faults (exit code 70): a cluster that does not start, files that cannot be written.

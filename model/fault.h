@@ -176,6 +176,8 @@ struct FaultRecord {
     std::string detail;
     /// What shows the effect: "every thread stopped", "7 frames waited, 2 of closed senders delivered late".
     std::string proof;
+    /// Terminate with kill_after: who had to be ended by SIGKILL, and when they were gone.
+    std::vector<std::pair<BrokerId, Instant>> killed;
 
     /// Whom it struck: "2,3", or "1->2,1->3".
     [[nodiscard]] std::string struck() const;

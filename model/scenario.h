@@ -22,6 +22,9 @@ struct ClusterSpec {
     std::int32_t controllers = 1;
     /// Kafka's own keys, for every broker and controller.
     std::map<std::string, std::string> properties;
+    /// Starts each process: a program and its arguments, followed by the node program and the path of its
+    /// properties. Empty: the node program is started itself.
+    std::vector<std::string> command;
 };
 
 struct TopicSpec {

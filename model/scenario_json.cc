@@ -85,6 +85,7 @@ Json mix_json(const MixSpec& mix) {
 std::string scenario_to_json(const Scenario& scenario) {
     Json cluster{{"brokers", scenario.cluster.brokers}, {"controllers", scenario.cluster.controllers}};
     for (const auto& [key, value] : scenario.cluster.properties) cluster[key] = value;
+    if (!scenario.cluster.command.empty()) cluster["command"] = scenario.cluster.command;
     Json topic{{"name", scenario.topic.name}, {"assignment", scenario.topic.assignment}};
     for (const auto& [key, value] : scenario.topic.configs) topic[key] = value;
     Json json{{"name", scenario.name},

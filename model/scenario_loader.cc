@@ -282,6 +282,7 @@ private:
     void cluster(Section& section) {
         section.take_int("brokers", scenario_.cluster.brokers, 1, 99);
         section.take_int("controllers", scenario_.cluster.controllers, 1, 1);
+        section.take_strings("command", scenario_.cluster.command);
         for (const std::string_view key : kClusterKeys)
             take_property(section, key, scenario_.cluster.properties);
         // Topic keys here are the cluster's defaults.

@@ -11,6 +11,8 @@ namespace {
 constexpr Duration kLookInterval = milliseconds(20);
 /// The same while a condition waits for an event: the next step should find the cluster at that moment.
 constexpr Duration kEventInterval = milliseconds(1);
+/// For an observer that a busy machine has kept from its answers.
+constexpr Duration kViewPatience = seconds(2);
 
 }  // namespace
 
@@ -121,6 +123,13 @@ std::string asked_of(const FaultSpec& fault) {
 
 }  // namespace
 
+bool Executor::see_again() {
+    if (facts_.leader()) return false;
+    const Instant deadline = monotonic_now() + kViewPatience;
+    while (!facts_.leader() && monotonic_now() < deadline && !hooks_.interrupted()) hooks_.wait(deadline);
+    return facts_.leader().has_value();
+}
+
 void Executor::strike(const FaultSpec& fault, Progress& progress) {
     FaultRecord record;
     record.id = fault.id;
@@ -137,7 +146,13 @@ void Executor::strike(const FaultSpec& fault, Progress& progress) {
     } else {
         actions_.strike(fault, record, progress.force);
     }
-    const bool resolved = has_no_target(fault.kind) || !record.targets.empty();
+    bool resolved = has_no_target(fault.kind) || !record.targets.empty();
+    if (!resolved && see_again()) {
+        // Nobody had answered for a while: that is no word on who holds the role.
+        record.detail.clear();
+        actions_.strike(fault, record, progress.force);
+        resolved = !record.targets.empty();
+    }
     if (!resolved) record.ok = false;
     records_.push_back(record);
     hooks_.record(record);

@@ -66,6 +66,8 @@ private:
     [[nodiscard]] std::optional<Instant> due_time(const FaultSpec& fault, Instant started) const;
     void advance(const FaultSpec& fault, Progress& progress, Instant started);
     void strike(const FaultSpec& fault, Progress& progress);
+    /// If nothing is known of the cluster at the moment: waits a little; whether something is known then.
+    bool see_again();
     void look(const FaultSpec& fault, Progress& progress);
     void release(const FaultSpec& fault, FaultRecord& record);
     void undo(const FaultSpec& fault, Progress& progress);

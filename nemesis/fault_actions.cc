@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/assert.h"
+#include "model/scenario.h"
 
 namespace highwater::nemesis {
 namespace {
@@ -221,7 +222,8 @@ Status FaultActions::go_on(const FaultSpec& fault, FaultRecord& record, InForce&
         if (!effect.ok && target_.running(id))
             return failure(fmt::format("{} did not end, and SIGKILL failed: {}", id, effect.detail));
         append(record.proof, fmt::format("{}: still there after {}, SIGKILL: {}", id,
-                                         to_seconds(*fault.kill_after), effect.proof));
+                                         format_duration(*fault.kill_after), effect.proof));
+        record.killed.emplace_back(id, effect.effective);
     }
     return {};
 }

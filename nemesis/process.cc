@@ -11,9 +11,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
-#include <optional>
 #include <sstream>
 #include <utility>
 #include <vector>
@@ -85,6 +85,32 @@ bool group_is(pid_t group, bool stopped) {
     return true;
 }
 
+/// Whether nobody in the group lives any more; zombies do not.
+bool group_is_gone(pid_t group) {
+    for (const std::string& pid : numbers_in("/proc")) {
+        const auto stat = read_stat(fmt::format("/proc/{}/stat", pid));
+        if (stat && stat->group == group && stat->state != 'Z' && stat->state != 'X') return false;
+    }
+    return true;
+}
+
+/// Its file, whatever links lead there; "" if there is none.
+std::string real_file(const std::string& path) {
+    char* const resolved = ::realpath(path.c_str(), nullptr);
+    if (resolved == nullptr) return "";
+    std::string file = resolved;
+    std::free(resolved);
+    return file;
+}
+
+bool has_argument(const std::string& pid, const std::string& argument) {
+    std::ifstream file(fmt::format("/proc/{}/cmdline", pid), std::ios::binary);
+    for (std::string word; std::getline(file, word, '\0');) {
+        if (word == argument) return true;
+    }
+    return false;
+}
+
 FaultEffect effect_at(Instant requested, bool ok, std::string detail) {
     return {requested, monotonic_now(), ok, std::move(detail)};
 }
@@ -98,17 +124,44 @@ FaultEffect proven_at(Instant requested, std::string proof) {
 Result<Process> Process::attach(pid_t pid) {
     const int pidfd = pidfd_open(pid);
     if (pidfd < 0) return failure(fmt::format("process {}: {}", pid, std::strerror(errno)));
-    Process process(pid, pidfd);
+    Process process(pid, pid, pidfd);
     if (::getpgid(pid) != pid) return failure(fmt::format("process {} does not lead a process group", pid));
     return process;
+}
+
+Result<Process> Process::attach_within(pid_t pid, pid_t group) {
+    const int pidfd = pidfd_open(pid);
+    if (pidfd < 0) return failure(fmt::format("process {}: {}", pid, std::strerror(errno)));
+    Process process(pid, group, pidfd);
+    // Asked when we hold the process: before, the number might have been given to somebody else.
+    if (::getpgid(pid) != group || process.gone())
+        return failure(fmt::format("process {} is not in process group {}", pid, group));
+    return process;
+}
+
+std::optional<pid_t> Process::find_in_group(pid_t group, const std::string& program,
+                                            const std::string& argument) {
+    const std::string file = real_file(program);
+    std::optional<pid_t> found;
+    for (const std::string& pid : numbers_in("/proc")) {
+        const auto stat = read_stat(fmt::format("/proc/{}/stat", pid));
+        if (!stat || stat->group != group || stat->state == 'Z') continue;
+        if (file.empty() || real_file(fmt::format("/proc/{}/exe", pid)) != file) continue;
+        if (!has_argument(pid, argument)) continue;
+        const pid_t number = static_cast<pid_t>(std::atol(pid.c_str()));
+        found = std::max(found.value_or(number), number);
+    }
+    return found;
 }
 
 Process::~Process() {
     if (pidfd_ >= 0) ::close(pidfd_);
 }
-Process::Process(Process&& other) noexcept : pid_(other.pid_), pidfd_(std::exchange(other.pidfd_, -1)) {}
+Process::Process(Process&& other) noexcept
+    : pid_(other.pid_), group_(other.group_), pidfd_(std::exchange(other.pidfd_, -1)) {}
 Process& Process::operator=(Process&& other) noexcept {
     std::swap(pid_, other.pid_);
+    std::swap(group_, other.group_);
     std::swap(pidfd_, other.pidfd_);
     return *this;
 }
@@ -118,8 +171,12 @@ bool Process::gone() const {
     return ::poll(&entry, 1, 0) > 0;
 }
 
-Status Process::signal_group(int signal) const {
+Status Process::send(int signal) const {
     if (gone()) return failure(fmt::format("process {} has ended", pid_));
+    if (pid_ != group_) {
+        if (pidfd_send_signal(pidfd_, signal, 0) == 0) return {};
+        return failure(fmt::format("signal {} to process {}: {}", signal, pid_, std::strerror(errno)));
+    }
     if (pidfd_send_signal(pidfd_, signal, kWholeGroup) == 0) return {};
     if (errno == EINVAL) {
         // Before Linux 6.9. The number is still ours: the leader was there a moment ago, and its parent reaps
@@ -131,11 +188,12 @@ Status Process::signal_group(int signal) const {
 
 FaultEffect Process::signal_until_state(int signal, bool stopped, Instant deadline) {
     const Instant requested = monotonic_now();
-    if (const Status sent = signal_group(signal); !sent)
-        return effect_at(requested, false, sent.error().message);
+    if (const Status sent = send(signal); !sent) return effect_at(requested, false, sent.error().message);
     while (true) {
         if (gone()) return effect_at(requested, false, fmt::format("process {} ended meanwhile", pid_));
-        if (group_is(pid_, stopped) && !gone())
+        const bool there =
+            pid_ == group_ ? group_is(pid_, stopped) : threads_are(std::to_string(pid_), stopped);
+        if (there && !gone())
             return proven_at(requested, stopped ? "every thread is in state T" : "no thread is in state T");
         if (monotonic_now() >= deadline) {
             return effect_at(
@@ -153,17 +211,36 @@ FaultEffect Process::resume(Instant deadline) { return signal_until_state(SIGCON
 FaultEffect Process::terminate() {
     const Instant requested = monotonic_now();
     const bool stopped = threads_are(std::to_string(pid_), true);
-    if (const Status sent = signal_group(SIGTERM); !sent)
-        return effect_at(requested, false, sent.error().message);
+    if (const Status sent = send(SIGTERM); !sent) return effect_at(requested, false, sent.error().message);
     FaultEffect effect = proven_at(requested, "SIGTERM was sent");
     if (stopped) effect.detail = "the process is stopped and takes SIGTERM only when resumed";
     return effect;
 }
 
-FaultEffect Process::kill(Instant deadline) {
+FaultEffect Process::kill_group(Instant deadline) {
     const Instant requested = monotonic_now();
-    if (const Status sent = signal_group(SIGKILL); !sent)
-        return effect_at(requested, false, sent.error().message);
+    // Its leader is not reaped yet, so the number is still its own.
+    if (::kill(-group_, SIGKILL) != 0 && errno != ESRCH) {
+        return effect_at(requested, false,
+                         fmt::format("SIGKILL to process group {}: {}", group_, std::strerror(errno)));
+    }
+    FaultEffect effect = wait_gone(deadline);
+    effect.requested = requested;
+    // A wrapper may have started another one meanwhile.
+    while (effect.ok && !group_is_gone(group_)) {
+        if (monotonic_now() >= deadline)
+            return effect_at(requested, false, fmt::format("process group {} has not ended in time", group_));
+        const timespec interval{0, kLookIntervalNs};
+        ::nanosleep(&interval, nullptr);
+    }
+    effect.effective = monotonic_now();
+    return effect;
+}
+
+FaultEffect Process::kill(Instant deadline) {
+    if (pid_ != group_) return kill_group(deadline);
+    const Instant requested = monotonic_now();
+    if (const Status sent = send(SIGKILL); !sent) return effect_at(requested, false, sent.error().message);
     FaultEffect effect = wait_gone(deadline);
     effect.requested = requested;
     return effect;

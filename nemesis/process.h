@@ -4,6 +4,9 @@
 
 #include <sys/types.h>
 
+#include <optional>
+#include <string>
+
 #include "base/result.h"
 #include "base/time.h"
 #include "nemesis/fault_target.h"
@@ -15,11 +18,20 @@ public:
     /// `pid` must be a child that is not reaped yet (so that the number is certainly its own) and lead its
     /// group. Errors: no such process; it leads no group.
     static Result<Process> attach(pid_t pid);
+    /// `pid` was started by a wrapper script, a child that is not reaped yet and leads the group of both. The
+    /// process alone is signalled then, and only SIGKILL goes to the group. Errors: no such process, or it
+    /// has left the group.
+    static Result<Process> attach_within(pid_t pid, pid_t group);
     ~Process();
     Process(Process&& other) noexcept;
     Process& operator=(Process&& other) noexcept;
 
     [[nodiscard]] pid_t pid() const { return pid_; }
+    /// The live process of the group that runs `program` with `argument` as one of its arguments; of several
+    /// the one that was started last. Nullopt: none does (yet).
+    static std::optional<pid_t> find_in_group(pid_t group, const std::string& program,
+                                              const std::string& argument);
+
     /// Ended; a zombie has ended.
     [[nodiscard]] bool gone() const;
 
@@ -36,11 +48,14 @@ public:
     FaultEffect wait_gone(Instant deadline) const;
 
 private:
-    Process(pid_t pid, int pidfd) : pid_(pid), pidfd_(pidfd) {}
-    [[nodiscard]] Status signal_group(int signal) const;
+    Process(pid_t pid, pid_t group, int pidfd) : pid_(pid), group_(group), pidfd_(pidfd) {}
+    /// To the group, if the process leads it; else to the process alone.
+    [[nodiscard]] Status send(int signal) const;
+    FaultEffect kill_group(Instant deadline);
     FaultEffect signal_until_state(int signal, bool stopped, Instant deadline);
 
     pid_t pid_;
+    pid_t group_;
     int pidfd_;
 };
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
@@ -45,7 +46,26 @@ void Recorder::record(std::string_view client, Operation operation) {
             acked_more_.notify_all();
         }
     }
+    count(operation);
     history_.operations.push_back(std::move(operation));
+}
+
+void Recorder::count(const Operation& operation) {
+    if (const auto* produce = std::get_if<Produce>(&operation.what)) {
+        if (produce->status == Outcome::Fail) ++failed_;
+        if (produce->status == Outcome::Info) ++unknown_;
+    }
+    if (const auto* poll = std::get_if<Poll>(&operation.what); poll != nullptr && !poll->records.empty()) {
+        Offset& end = read_[poll->partition];
+        end = std::max(end, poll->records.back().offset + 1);
+    }
+}
+
+Tally Recorder::tally() const {
+    const std::lock_guard lock(mutex_);
+    Tally tally{acked_, failed_, unknown_, 0};
+    for (const auto& [partition, end] : read_) tally.read += end;
+    return tally;
 }
 
 std::int64_t Recorder::acked() const {

@@ -4,6 +4,7 @@
 
 #include <condition_variable>
 #include <cstdint>
+#include <map>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -12,6 +13,16 @@
 #include "model/history.h"
 
 namespace highwater::workloads {
+
+/// So far.
+struct Tally {
+    /// Appends by their outcome, whatever their acks.
+    std::int64_t acked = 0;
+    std::int64_t failed = 0;
+    std::int64_t unknown = 0;
+    /// How far readers have come: the sum over the partitions of the furthest offset read, and one.
+    std::int64_t read = 0;
+};
 
 /// Thread-safe. Lines are written at once with write(2): a killed harness loses no finished operation.
 class Recorder {
@@ -23,6 +34,7 @@ public:
 
     /// Acknowledged appends (acks 1 or all) so far.
     [[nodiscard]] std::int64_t acked() const;
+    [[nodiscard]] Tally tally() const;
     /// Completion of the first acks=all acknowledgement whose call is at or after `since`; waits until
     /// `deadline`. Nullopt if there was none.
     [[nodiscard]] std::optional<Instant> wait_for_ack_all(Instant since, Instant deadline) const;
@@ -33,12 +45,17 @@ public:
 
 private:
     void write_line(const std::string& line);
+    void count(const Operation& operation);
 
     mutable std::mutex mutex_;
     mutable std::condition_variable acked_more_;
     History history_;
     int fd_ = -1;
     std::int64_t acked_ = 0;
+    std::int64_t failed_ = 0;
+    std::int64_t unknown_ = 0;
+    /// Of each partition, the offset after the furthest one that was read.
+    std::map<std::int32_t, Offset> read_;
     /// The latest acks=all acknowledgement by call time.
     std::optional<Instant> last_ack_all_called_;
     Instant last_ack_all_at_;

@@ -60,6 +60,7 @@ int run_command(const RunArguments& arguments, const CommonOptions& common) {
     options.command_line = common.command_line;
     options.reproduce = reproduce_command(arguments, arguments.seed);
     options.interrupted = common.interrupted;
+    options.live = !common.json;
     const auto result = run_scenario(*scenario, options);
     if (!result) {
         const bool interrupted = result.error().message == kInterrupted;
