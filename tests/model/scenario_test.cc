@@ -241,6 +241,18 @@ TEST(ScenarioJson, WhatIsWrittenIsReadBackTheSame) {
     EXPECT_GE(count, 6U);
 }
 
+TEST(ScenarioJson, KeepsTheCommand) {
+    const std::string text =
+        "name = \"x\"\n[cluster]\ncommand = [\"sh\", \"a b.sh\"]\n[[workload]]\nkind = \"append\"\n";
+    const auto scenario = parse_scenario(text, "s.toml", {});
+    ASSERT_TRUE(scenario.has_value()) << scenario.error().message;
+    const std::vector<std::string> command{"sh", "a b.sh"};
+    EXPECT_EQ(scenario->cluster.command, command);
+    const auto again = parse_scenario(scenario_to_json(*scenario), "s.json", {});
+    ASSERT_TRUE(again.has_value()) << again.error().message;
+    EXPECT_EQ(again->cluster.command, command);
+}
+
 TEST(ScenarioJson, KeepsSeveralPartitionsAndNarrowFaults) {
     const auto scenario = parse(R"(name = "s"
 title = "quotes \" and ü"

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -89,6 +90,32 @@ TEST(Process, PausesAndResumesTheWholeGroup) {
         EXPECT_NE(state_of(group.pid()), 'T');
         for (const pid_t child : children_of(group.pid())) EXPECT_NE(state_of(child), 'T');
     }
+}
+
+TEST(Process, BehindAWrapperItIsStruckItself) {
+    const Group group("sleep 1000 & sleep 2000 & wait");
+    std::optional<pid_t> found;
+    ASSERT_TRUE(eventually([&] {
+        found = Process::find_in_group(group.pid(), "/bin/sleep", "1000");
+        return found.has_value();
+    }));
+    EXPECT_FALSE(Process::find_in_group(group.pid(), "/bin/sleep", "3000"));
+    EXPECT_FALSE(Process::find_in_group(group.pid(), "/bin/cat", "1000"));
+    auto process = Process::attach_within(*found, group.pid());
+    ASSERT_TRUE(process) << process.error().message;
+    EXPECT_FALSE(Process::attach_within(::getpid(), group.pid())) << "not of that group";
+
+    ASSERT_TRUE(process->pause(soon()).ok);
+    EXPECT_EQ(state_of(*found), 'T');
+    EXPECT_NE(state_of(group.pid()), 'T') << "the wrapper is not what was meant";
+    ASSERT_TRUE(process->resume(soon()).ok);
+    EXPECT_NE(state_of(*found), 'T');
+    // Nobody may start it again: SIGKILL is for all of them.
+    const std::vector<pid_t> children = children_of(group.pid());
+    const FaultEffect killed = process->kill(soon());
+    ASSERT_TRUE(killed.ok) << killed.detail;
+    for (const pid_t child : children) EXPECT_TRUE(state_of(child) == 'Z' || state_of(child) == '-');
+    EXPECT_FALSE(process->pause(soon()).ok) << "a number that is not ours any more";
 }
 
 /// States of all threads, one letter each.
