@@ -30,6 +30,27 @@ struct Replica {
     LeaderEpoch lineage = kNoEpoch;
     /// A recorded fault took part of its log: the controller may count on it a little longer.
     bool lossy = false;
+    /// What it wrote as leader since its start, whatever became of it.
+    struct Written {
+        Offset first = 0;
+        Offset end = 0;
+        LeaderEpoch epoch = kNoEpoch;
+    };
+    std::vector<Written> written{};
+
+    void wrote(Offset first, Offset end, LeaderEpoch in) {
+        if (written.empty() || written.back().epoch != in)
+            written.push_back({.first = first, .end = end, .epoch = in});
+        written.back().end = end;
+    }
+    /// The epoch of the record that it means when it acknowledges this offset: one that waited since an
+    /// earlier term of its own keeps the epoch of that term.
+    [[nodiscard]] LeaderEpoch meant_by_ack(Offset offset) const {
+        for (auto at = written.rbegin(); at != written.rend(); ++at) {
+            if (at->first <= offset && offset < at->end) return at->epoch;
+        }
+        return log.epoch_at(offset);  // sent again, and first written by somebody else
+    }
 };
 
 struct Office {
@@ -91,6 +112,7 @@ private:
     void started(const TraceEvent& line) {
         Replica& replica = replicas_[line.node];
         replica.incarnation = line.incarnation;
+        replica.written.clear();
         replica.started = line.at;
         replica.role.clear();
         replica.confirmed = false;
@@ -258,6 +280,7 @@ private:
                              line.epoch);
             return;
         }
+        replica.wrote(line.first, line.log_end_offset, line.epoch);
         if (line.epoch < replica.log.last_epoch()) {
             report("EpochsInLogNondecreasing", line, line.first,
                    fmt::format("broker {} wrote offset {} in epoch {} behind records of epoch {} at {}",
@@ -425,7 +448,9 @@ private:
         const Replica& replica = found->second;
         // Started anew since the controller counted on it: it leaves the ISR as soon as it registers.
         if (!settled(replica) || replica.started > in_sync_since_[member]) return;
-        if (replica.log.end() > line.last && replica.log.epoch_at(line.last) == line.epoch) return;
+        if (replica.log.end() > line.last &&
+            replica.log.epoch_at(line.last) == replicas_[line.node].meant_by_ack(line.last))
+            return;
         report("acked-outside-isr", line, line.last,
                fmt::format(
                    "broker {} acked offset {} (acks=all) in epoch {} at {} with ISR {}, but broker {} of the "

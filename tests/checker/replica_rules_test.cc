@@ -100,6 +100,19 @@ TEST(ReplicaRules, a_correct_cluster_breaks_none) {
     EXPECT_EQ(cluster.broken(), kNothing);
 }
 
+TEST(ReplicaRules, an_ack_that_waited_since_an_earlier_term_of_the_same_leader) {
+    Cluster cluster;
+    cluster.writes(14, 4, 3);
+    cluster.fetches(15, 2, 4, 3);
+    cluster.fetches(15, 3, 4, 3);
+    // Nobody led for a while; the same one leads again, with the record of epoch 5 still waiting.
+    cluster.decides(16, 1, 7, 2, {1, 2, 3});
+    cluster.trace.leads(17, 1, 7, 4, {{.offset = 0, .epoch = 5}}, {1, 2, 3});
+    cluster.commits(18, 4).epoch = 7;
+    cluster.trace.acks(19, 1, 7, 3, 3, {1, 2, 3});
+    EXPECT_FALSE(cluster.breaks("acked-outside-isr"));
+}
+
 TEST(ReplicaRules, an_ack_that_a_member_of_the_controllers_isr_lacks) {
     Cluster cluster;
     cluster.writes(14, 4, 3);
