@@ -14,6 +14,10 @@ constexpr Duration kEventInterval = milliseconds(1);
 /// For an observer that a busy machine has kept from its answers.
 constexpr Duration kViewPatience = seconds(2);
 
+std::string could_not_undo(const FaultSpec& fault, const Status& undone) {
+    return fmt::format("'{}' could not be undone: {}", fault.id, undone.error().message);
+}
+
 }  // namespace
 
 Executor::Executor(const Scenario& scenario, FaultTarget& target, const ClusterFacts& facts, Rng rng,
@@ -185,8 +189,7 @@ void Executor::release(const FaultSpec& fault, FaultRecord& record) {
 void Executor::undo(const FaultSpec& fault, Progress& progress) {
     progress.undo_at.reset();
     if (const Status undone = actions_.undo(fault, records_[progress.record], progress.force); !undone) {
-        fail(fault, progress, "fault-not-effective",
-             fmt::format("'{}' could not be undone: {}", fault.id, undone.error().message));
+        fail(fault, progress, "fault-not-effective", could_not_undo(fault, undone));
     }
 }
 
@@ -202,7 +205,9 @@ void Executor::fail(const FaultSpec& fault, Progress& progress, const std::strin
         FaultRecord& record = records_[progress.record];
         record.detail += (record.detail.empty() ? "left out: " : "; left out: ") + detail;
         // What has no time of its own any more must not stay.
-        if (!progress.force.rules.empty()) (void)actions_.undo(fault, record, progress.force);
+        const Status undone =
+            progress.force.rules.empty() ? Status{} : actions_.undo(fault, record, progress.force);
+        if (!undone) doubts_.push_back({"fault-not-effective", could_not_undo(fault, undone)});
         return complete(progress);
     }
     progress.stage = Stage::Failed;

@@ -32,10 +32,16 @@ public:
     FaultEffect elect(bool unclean) override { return did(unclean ? "elect unclean" : "elect preferred"); }
     bool running(BrokerId id) const override { return !down.contains(id); }
     FaultEffect add_rule(const PathRule& rule) override { return did("add " + rule.id); }
-    FaultEffect remove_rule(const std::string& id) override { return did("remove " + id); }
+    FaultEffect remove_rule(const std::string& id) override {
+        FaultEffect effect = did("remove " + id);
+        effect.ok = works && releases;
+        return effect;
+    }
 
     std::vector<std::string> done;
     bool works = true;
+    /// Rules can be taken away again.
+    bool releases = true;
     std::set<BrokerId> down;
 
 private:
@@ -105,6 +111,28 @@ TEST_F(ExecutorTest, UntilThatNeverHeldWhileTheFaultLastedIsADoubt) {
     EXPECT_EQ(doubt(), "fault-not-effective");
     facts_.members = {1};
     play(fault);
+    EXPECT_EQ(doubt(), "");
+}
+
+TEST_F(ExecutorTest, ARuleThatStaysIsADoubtAlsoOfWhatWasLeftOut) {
+    target_.releases = false;
+    play(
+        "[[fault]]\nid = \"h\"\nkind = \"hold\"\npath = \"leader->id:2\"\noptional = true\n"
+        "until = \"isr.size == 1\"\ndeadline = \"1ms\"\n");
+    EXPECT_EQ(target_.done, (std::vector<std::string>{"add h/1->2", "remove h/1->2"}));
+    EXPECT_EQ(doubt(), "fault-not-effective");
+}
+
+TEST_F(ExecutorTest, AwaitDoesNothingAndHoldsUpWhatComesAfterIt) {
+    const std::string faults =
+        "[[fault]]\nid = \"even\"\nkind = \"await\"\nuntil = \"isr.size == 1\"\ndeadline = \"1ms\"\n"
+        "[[fault]]\nafter = \"even\"\nkind = \"kill\"\ntarget = \"leader\"\n";
+    play(faults);
+    EXPECT_TRUE(target_.done.empty()) << "the condition never held";
+    EXPECT_EQ(doubt(), "fault-not-effective");
+    facts_.members = {1};
+    play(faults);
+    EXPECT_EQ(target_.done, std::vector<std::string>{"kill 1"});
     EXPECT_EQ(doubt(), "");
 }
 
