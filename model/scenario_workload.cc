@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <toml++/toml.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 
@@ -79,6 +80,10 @@ Result<ReadMode> parse_read_mode(const std::string& text) {
     return failure(fmt::format("is '{}', not follow, from-start or followers", text));
 }
 
+bool only_all(const std::vector<std::int16_t>& acks) {
+    return std::all_of(acks.begin(), acks.end(), [](std::int16_t one) { return one == -1; });
+}
+
 WorkloadPhase read_phase(Section& section, const WorkloadSpec& spec) {
     WorkloadPhase phase;
     phase.acks = spec.acks;
@@ -115,8 +120,10 @@ WorkloadSpec read_workload(Section& section) {
         spec.phases.push_back(read_phase(s, spec));
     });
     if (spec.idempotent) {
-        for (const std::int16_t acks : spec.acks) {
-            if (acks != -1) section.fail("acks", "must be all: the producer is idempotent");
+        if (!only_all(spec.acks)) section.fail("acks", "must be all: the producer is idempotent");
+        for (const WorkloadPhase& phase : spec.phases) {
+            if (!only_all(phase.acks))
+                section.fail("phase", "has acks other than all: the producer is idempotent");
         }
     }
     return spec;

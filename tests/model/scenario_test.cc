@@ -34,6 +34,18 @@ struct Mistake {
     std::string told;
 };
 
+TEST(ScenarioLoader, AVerdictIsExpectedOfEveryClusterOrOfOne) {
+    EXPECT_EQ(parse(kHead)->expect.verdict_on("node"), "valid");
+    EXPECT_EQ(parse(kHead + "[expect]\nverdict = \"unknown\"\n")->expect.verdict_on("kafka"), "unknown");
+    const auto split = parse(kHead + "[expect.verdict]\nkafka = \"invalid\"\n");
+    ASSERT_TRUE(split);
+    EXPECT_EQ(split->expect.verdict_on("kafka"), "invalid");
+    EXPECT_EQ(split->expect.verdict_on("node"), "valid");
+    const auto again = parse(scenario_to_json(*split));
+    ASSERT_TRUE(again) << again.error().message;
+    EXPECT_EQ(again->expect.verdict, split->expect.verdict);
+}
+
 TEST(ScenarioLoader, NamesFileLineAndKey) {
     const std::vector<Mistake> mistakes{
         {kHead + "rat = 1\n", "f.toml:9: workload.rat is not a known key"},
@@ -50,6 +62,15 @@ TEST(ScenarioLoader, NamesFileLineAndKey) {
         {kHead + "read = \"all\"\n", "f.toml:9: workload.read is 'all', not follow, from-start or followers"},
         {kHead + "idempotent = true\nacks = \"1\"\n",
          "f.toml:10: workload.acks must be all: the producer is idempotent"},
+        {kHead + "idempotent = true\n[[workload.phase]]\nacks = \"1\"\n",
+         "f.toml:10: workload.phase has acks other than all: the producer is idempotent"},
+        {kHead + "[expect]\nverdict = \"good\"\n",
+         "f.toml:10: expect.verdict is not valid, invalid or unknown"},
+        {kHead + "[expect.verdict]\nredpanda = \"valid\"\n",
+         "f.toml:9: expect.verdict names 'redpanda', not node or kafka"},
+        {fault("kind = \"await\"\n"), "f.toml:9: fault.until is missing: await is for nothing else"},
+        {fault("kind = \"await\"\ntarget = \"leader\"\nuntil = \"acked == 1\"\n"),
+         "f.toml:11: fault.target is for faults; await does nothing"},
         {kHead + "[[workload.phase]]\n[[workload.phase]]\nrecords = 3\n",
          "f.toml:11: workload.phase.records is missing in the phase before: only the last phase has no end"},
         {kHead + "[[workload.phase]]\nafter = \"nothing\"\n",
