@@ -205,6 +205,32 @@ TEST(HwRegression, of_a_leader_within_its_epoch) {
     EXPECT_EQ(quiet.judge().kind, VerdictKind::Valid);
 }
 
+TEST(Evidence, of_a_high_watermark_that_stands_still) {
+    QuietRun quiet;
+    quiet.run.poll(390, 400, {{0, make_value(1, 1)}}).broker = 1;
+    const std::vector<TraceReplica> replicas{{.id = 2, .log_end_offset = 9}, {.id = 3, .log_end_offset = 9}};
+    std::vector<TraceEvent>& events = quiet.trace.trace.events;
+    quiet.trace.line(16, 1, TraceKind::Append).acks = 1;
+    const std::size_t append = events.size() - 1;
+    quiet.trace.moves(215, 1, 5, 0, 1, {1, 2, 3}, replicas);
+    EXPECT_EQ(evidence(quiet.judge(), "hw-behind-leo"), 0) << "199 ms";
+    events.back().at = events.back().at + milliseconds(1);
+    EXPECT_EQ(evidence(quiet.judge(), "hw-behind-leo"), 1);
+    events[append].acks.reset();  // a follower's
+    EXPECT_EQ(evidence(quiet.judge(), "hw-behind-leo"), 0);
+}
+
+TEST(Evidence, of_a_follower_that_was_told_where_logs_part) {
+    QuietRun quiet;
+    TraceEvent& cut = quiet.trace.line(20, 2, TraceKind::Truncate);
+    cut.from = cut.to = 0;
+    cut.table = {{.offset = 0, .epoch = 4}};
+    EXPECT_EQ(evidence(quiet.judge(), "diverging-fetch"), 1);
+    EXPECT_EQ(evidence(quiet.judge(), "truncated"), 0) << "only its table was cut";
+    cut.table.front().epoch = kNoEpoch;  // to its high watermark, by itself
+    EXPECT_EQ(evidence(quiet.judge(), "diverging-fetch"), 0);
+}
+
 TEST(Evidence, of_the_controllers_lines) {
     QuietRun quiet;
     const auto fence = [&](std::int64_t ms, BrokerId broker, const char* reason) {
