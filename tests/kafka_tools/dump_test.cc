@@ -155,6 +155,15 @@ TEST_F(OurLog, ADamagedFileIsFoundOut) {
               std::string::npos);
 }
 
+// The only line that complaints() lets pass is one that Kafka's own files draw as well.
+TEST(KafkasLog, ASegmentThatDoesNotStartAtZeroDrawsTheLineThatIsLetPass) {
+    const std::string segment =
+        HW_SOURCE_DIR "/tests/node_log/testdata/kafka-4.3.1/clean/t-0/00000000000000000016.log";
+    const Dumped dumped = dump({segment}, "--deep-iteration");
+    EXPECT_EQ(dumped.count("  -1 is followed by 16"), 1U) << dumped.text;
+    EXPECT_EQ(complaints(dumped), "");
+}
+
 class ClusterDump : public ClusterTest {};
 
 TEST_F(ClusterDump, AClustersMetadataLogAndItsReplicasCanBeRead) {
