@@ -24,20 +24,26 @@ protected:
         return !socket.send_frame(frame, deadline_) && socket.receive_frame(deadline_).has_value();
     }
 
+    /// Forty connections that stay open, of which a limit lets some through and not all.
+    std::vector<workloads::Socket> some_of_forty_served() {
+        std::vector<workloads::Socket> sockets;
+        int served = 0;
+        for (int i = 0; i < 40; ++i) {
+            sockets.push_back(connect(1));
+            served += serves(sockets.back()) ? 1 : 0;
+        }
+        EXPECT_LT(served, 40);
+        EXPECT_GT(served, 0);
+        return sockets;
+    }
+
     const Instant deadline_ = monotonic_now() + seconds(60);
 };
 
 TEST_F(LimitsTest, ConnectionsOfOneAddressAreCounted) {
     // The brokers' own connections have the brokers' addresses; everything this test opens comes from one.
     start("max.connections.per.ip=20\n");
-    std::vector<workloads::Socket> sockets;
-    int served = 0;
-    for (int i = 0; i < 40; ++i) {
-        sockets.push_back(connect(1));
-        served += serves(sockets.back()) ? 1 : 0;
-    }
-    EXPECT_LT(served, 40);
-    EXPECT_GT(served, 0);
+    std::vector<workloads::Socket> sockets = some_of_forty_served();
     EXPECT_NE(cluster().output(1).find("max.connections.per.ip"), std::string::npos) << cluster().output(1);
     sockets.clear();
     EXPECT_EQ(produce(1, {1}), 0);
@@ -46,14 +52,7 @@ TEST_F(LimitsTest, ConnectionsOfOneAddressAreCounted) {
 
 TEST_F(LimitsTest, ClientsAreTurnedAwayBeforePeersAre) {
     start("max.connections=30\n");
-    std::vector<workloads::Socket> sockets;
-    int served = 0;
-    for (int i = 0; i < 40; ++i) {
-        sockets.push_back(connect(1));
-        served += serves(sockets.back()) ? 1 : 0;
-    }
-    EXPECT_LT(served, 40);
-    EXPECT_GT(served, 0);
+    std::vector<workloads::Socket> sockets = some_of_forty_served();
     // A follower that comes back finds room though the clients hold everything.
     cluster().kill(3);
     cluster().launch(3);
