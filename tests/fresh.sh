@@ -25,7 +25,7 @@ cp -r /etc/apt/apt.conf.d/. "$root/etc/apt/apt.conf.d/" 2>/dev/null || true
 cp /etc/pip.conf "$root/etc/pip.conf" 2>/dev/null || true
 mkdir -p "$root/usr/local/share/ca-certificates"
 awk -v at="$root/usr/local/share/ca-certificates/host-" \
-  '/BEGIN CERTIFICATE/ {file = at ++n ".crt"} file {print > file} /END CERTIFICATE/ {close(file); file = ""}' \
+  '/BEGIN CERTIFICATE/ {file = at (++n) ".crt"} file {print > file} /END CERTIFICATE/ {close(file); file = ""}' \
   /etc/ssl/certs/ca-certificates.crt
 rm -rf "$root/highwater"
 mkdir -p "$root/highwater"
