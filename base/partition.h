@@ -5,7 +5,9 @@
 
 #include <compare>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/uuid.h"
 
@@ -17,6 +19,8 @@ struct TopicPartition {
 
     /// Kafka's spelling "topic-partition", which is also the directory name.
     [[nodiscard]] std::string to_string() const { return fmt::format("{}-{}", topic, partition); }
+    /// What to_string() wrote; nullopt for anything else.
+    static std::optional<TopicPartition> parse(std::string_view text);
     friend auto operator<=>(const TopicPartition&, const TopicPartition&) = default;
 };
 

@@ -6,6 +6,7 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "base/partition.h"
 #include "model/json_fields.h"
 #include "model/text_file.h"
 #include "model/trace.h"
@@ -23,16 +24,10 @@ constexpr std::array<std::string_view, 23> kKindNames{
     "partition",    "topic-deleted", "config",   "bug",       "invariant"};
 
 void read_partition_name(std::string_view name, TraceEvent& event) {
-    const std::size_t dash = name.rfind('-');
-    std::int32_t partition = -1;
-    bool digits = dash != std::string_view::npos && dash + 1 < name.size();
-    for (std::size_t i = dash + 1; digits && i < name.size(); ++i) {
-        digits = name[i] >= '0' && name[i] <= '9' && i - dash < 10;
-        if (digits) partition = std::max(partition, 0) * 10 + (name[i] - '0');
-    }
-    if (!digits) json::wrong("p", "topic-partition");
-    event.topic = name.substr(0, dash);
-    event.partition = partition;
+    auto parsed = TopicPartition::parse(name);
+    if (!parsed) json::wrong("p", "topic-partition");
+    event.topic = std::move(parsed->topic);
+    event.partition = parsed->partition;
 }
 
 std::vector<OffsetAndEpoch> read_table(std::string_view key, Element value) {

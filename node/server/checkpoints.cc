@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
 
 namespace highwater::node {
@@ -37,14 +36,6 @@ BrokerEpoch marked_epoch(std::string_view text) {
 Offset offset_in(const OffsetCheckpoint& checkpoint, const TopicPartition& name) {
     const auto found = checkpoint.find(name);
     return found == checkpoint.end() ? 0 : found->second;
-}
-
-/// "topic-0" is a partition's directory.
-bool names_partition(const std::string& directory) {
-    const std::size_t dash = directory.rfind('-');
-    if (dash == std::string::npos || dash == 0 || dash + 1 == directory.size()) return false;
-    return std::all_of(directory.begin() + static_cast<std::ptrdiff_t>(dash) + 1, directory.end(),
-                       [](unsigned char digit) { return std::isdigit(digit) != 0; });
 }
 
 }  // namespace
@@ -153,7 +144,7 @@ bool Checkpoints::every_log_closed(Storage& storage, const Partitions& partition
     const auto names = storage.list("");
     if (!names) return false;
     return std::all_of(names->begin(), names->end(), [&](const std::string& directory) {
-        return !names_partition(directory) ||
+        return !TopicPartition::parse(directory) ||
                std::any_of(partitions.begin(), partitions.end(),
                            [&](const auto& entry) { return entry.first.to_string() == directory; });
     });

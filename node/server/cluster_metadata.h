@@ -2,12 +2,15 @@
 // processes.
 #pragma once
 
+#include <string_view>
+
 #include "base/uuid.h"
 
 namespace highwater::node {
 
 /// Fetch between our processes: topic ids, ReplicaState with the broker epoch.
 inline constexpr std::int16_t kInternalFetchVersion = 17;
+inline constexpr std::string_view kClusterMetadataTopic = "__cluster_metadata";
 /// Kafka's fixed id of __cluster_metadata: AAAAAAAAAAAAAAAAAAAAAQ.
 inline constexpr Uuid kClusterMetadataTopicId{{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1}};
 

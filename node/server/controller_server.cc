@@ -175,7 +175,7 @@ private:
         answer.partition_index = asked.partition;
         answer.high_watermark = log.log_end_offset();
         answer.log_start_offset = log.log_start_offset();
-        const bool known = fetch.version < 13 ? topic_name(fetch) == "__cluster_metadata"
+        const bool known = fetch.version < 13 ? topic_name(fetch) == kClusterMetadataTopic
                                               : fetch.fetch.topics[0].topic_id == kClusterMetadataTopicId;
         if (!known || asked.partition != 0) {
             answer.error_code = wire::ErrorCode::UnknownTopicOrPartition;

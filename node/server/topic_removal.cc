@@ -1,25 +1,9 @@
 // Deleted topics: their replicas here go, files and all, and never come back.
-#include <charconv>
-
 #include "node/log/partition_metadata.h"
 #include "node/server/broker_state.h"
+#include "node/server/cluster_metadata.h"
 
 namespace highwater::node {
-namespace {
-
-/// "orders-eu-3"; nullopt for anything else, the controllers' own log included.
-std::optional<TopicPartition> partition_of(const std::string& directory) {
-    const std::size_t dash = directory.rfind('-');
-    if (dash == std::string::npos || dash == 0 || dash + 1 == directory.size()) return std::nullopt;
-    std::int32_t index = 0;
-    const char* const end = directory.data() + directory.size();
-    const auto parsed = std::from_chars(directory.data() + dash + 1, end, index);
-    if (parsed.ec != std::errc{} || parsed.ptr != end || index < 0) return std::nullopt;
-    if (directory.starts_with("__cluster_metadata-")) return std::nullopt;
-    return TopicPartition{directory.substr(0, dash), index};
-}
-
-}  // namespace
 
 void BrokerState::remove_directory(const std::string& directory) {
     const auto files = storage.list(directory);
@@ -65,8 +49,8 @@ void BrokerState::remove_strays() {
     const auto directories = storage.list("");
     if (!directories) return outbox.error("looking for deleted topics: " + directories.error().message);
     for (const std::string& directory : *directories) {
-        const auto name = partition_of(directory);
-        if (!name) continue;
+        const auto name = TopicPartition::parse(directory);
+        if (!name || name->topic == kClusterMetadataTopic) continue;
         const auto text = storage.read_file(directory + "/" + kPartitionMetadataFile);
         // One that cannot be read is told when its partition is opened; without the file nothing says whose
         // it was.
