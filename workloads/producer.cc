@@ -24,7 +24,7 @@ bool final_refusal(const AttemptEnd& end) {
     for (const auto code : {wire::ErrorCode::MessageTooLarge, wire::ErrorCode::InvalidRequiredAcks,
                             wire::ErrorCode::CorruptMessage, wire::ErrorCode::InvalidRecord,
                             wire::ErrorCode::InvalidProducerEpoch, wire::ErrorCode::OutOfOrderSequenceNumber,
-                            wire::ErrorCode::UnknownProducerId}) {
+                            wire::ErrorCode::DuplicateSequenceNumber, wire::ErrorCode::UnknownProducerId}) {
         if (is(end, code)) return true;
     }
     return false;
@@ -92,12 +92,10 @@ bool Producer::append(const PhasePlan::Slot& slot) {
     }
     const Instant invoked = monotonic_now();
     const Attempts attempts = attempt_until_definite(call);
-    Outcome outcome = produce_outcome(attempts.last.end, call.acks, !attempts.doubtful);
-    // The record had been appended by an attempt whose answer was lost.
-    if (is(attempts.last.end, wire::ErrorCode::DuplicateSequenceNumber)) outcome = Outcome::Ok;
+    const Outcome outcome = produce_outcome(attempts.last.end, call.acks, !attempts.doubtful);
     record(call, attempts, outcome, invoked);
     if (call.identity) {
-        if (outcome == Outcome::Ok || call.acks == 0) {
+        if (outcome == Outcome::Ok) {
             next_sequence_[call.partition] = after(call.identity->sequence);
         } else if (outcome == Outcome::Info) {
             // Whether this sequence number is taken is not known: begin anew under another id.
@@ -113,7 +111,7 @@ bool Producer::append(const PhasePlan::Slot& slot) {
 
 bool Producer::worth_another(const Attempts& attempts) const {
     const AttemptEnd& end = attempts.last.end;
-    if (is(end, wire::ErrorCode::None) || is(end, wire::ErrorCode::DuplicateSequenceNumber)) return false;
+    if (is(end, wire::ErrorCode::None)) return false;
     return attempts.count <= context_.spec.retries && !final_refusal(end);
 }
 
