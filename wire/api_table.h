@@ -27,7 +27,7 @@ inline constexpr std::array kApis = {
     // Produce 0-2 are advertised, as librdkafka wants, but no client in use sends them; they cannot be
     // decoded.
     ApiInfo{ApiKey::Produce, "Produce", 9, {0, 13}, kNotOffered},
-    ApiInfo{ApiKey::Fetch, "Fetch", 12, {4, 17}, {4, 17}},
+    ApiInfo{ApiKey::Fetch, "Fetch", 12, {4, 18}, {4, 17}},
     ApiInfo{ApiKey::ListOffsets, "ListOffsets", 6, {1, 11}, {1, 11}},
     ApiInfo{ApiKey::Metadata, "Metadata", 9, {0, 13}, {0, 13}},
     ApiInfo{ApiKey::FindCoordinator, "FindCoordinator", 3, {0, 6}, kNotOffered},
@@ -37,8 +37,10 @@ inline constexpr std::array kApis = {
     ApiInfo{ApiKey::InitProducerId, "InitProducerId", 2, {0, 5}, kNotOffered},
     ApiInfo{ApiKey::OffsetForLeaderEpoch, "OffsetForLeaderEpoch", 4, {2, 4}, {2, 4}},
     ApiInfo{ApiKey::DescribeConfigs, "DescribeConfigs", 4, {1, 4}, kNotOffered},
+    ApiInfo{ApiKey::DescribeLogDirs, "DescribeLogDirs", 2, {1, 5}, kNotOffered},
     ApiInfo{ApiKey::ElectLeaders, "ElectLeaders", 2, {0, 2}, {0, 2}},
     ApiInfo{ApiKey::IncrementalAlterConfigs, "IncrementalAlterConfigs", 1, {0, 1}, {0, 1}},
+    ApiInfo{ApiKey::ListPartitionReassignments, "ListPartitionReassignments", 0, {0, 0}, kNotOffered},
     ApiInfo{ApiKey::AlterPartition, "AlterPartition", 0, kNotOffered, {2, 3}},
     ApiInfo{ApiKey::DescribeCluster, "DescribeCluster", 0, {0, 2}, kNotOffered},
     ApiInfo{ApiKey::BrokerRegistration, "BrokerRegistration", 0, kNotOffered, {0, 4}},

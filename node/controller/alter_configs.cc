@@ -1,5 +1,6 @@
 // IncrementalAlterConfigs: configs of topics are set and removed one by one; brokers obey from the record on.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <set>
@@ -17,6 +18,7 @@ using Answer = wire::IncrementalAlterConfigsResponse::AlterConfigsResourceRespon
 using Configs = std::map<std::string, std::string>;
 
 constexpr std::int8_t kTopicResource = 2;
+constexpr std::int8_t kBrokerResource = 4;
 
 enum Operation : std::int8_t { kSet = 0, kDelete = 1, kAppend = 2, kSubtract = 3 };
 
@@ -88,6 +90,17 @@ Checked apply_all(const Resource& resource, Configs& configs) {
     return std::nullopt;
 }
 
+/// Every config of a broker is static here. Kafka's words, as people search for them.
+Checked refuse_broker_configs(const Resource& resource) {
+    std::set<std::string> names;
+    for (const Change& change : resource.configs) {
+        if (change.config_operation != kDelete) names.insert(change.name);
+    }
+    if (names.empty()) return std::nullopt;
+    return Refusal{ErrorCode::InvalidRequest,
+                   fmt::format("Cannot update these configs dynamically: [{}]", fmt::join(names, ", "))};
+}
+
 void add_records(Records& records, const TopicImage& topic, const Configs& target) {
     const auto add = [&](const std::string& name, std::optional<std::string> value) {
         wire::ConfigRecord record;
@@ -125,8 +138,10 @@ wire::IncrementalAlterConfigsResponse Controller::handle(
         Configs configs;
         if (times.at({resource.resource_type, resource.resource_name}) > 1) {
             refusal = Refusal{ErrorCode::InvalidRequest, "a resource may be there once only"};
+        } else if (resource.resource_type == kBrokerResource) {
+            refusal = refuse_broker_configs(resource);
         } else if (resource.resource_type != kTopicResource) {
-            refusal = Refusal{ErrorCode::InvalidRequest, "only configs of topics can be altered here"};
+            refusal = Refusal{ErrorCode::InvalidRequest, "only configs of topics and brokers can be altered"};
         } else if (topic == nullptr) {
             refusal = Refusal{ErrorCode::UnknownTopicOrPartition,
                               fmt::format("there is no topic {}", resource.resource_name)};
@@ -137,7 +152,7 @@ wire::IncrementalAlterConfigsResponse Controller::handle(
         if (refusal) {
             answer.error_code = refusal->code;
             answer.error_message = refusal->message;
-        } else {
+        } else if (topic != nullptr && resource.resource_type == kTopicResource) {
             add_records(records, *topic, configs);
         }
     }

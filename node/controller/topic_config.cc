@@ -69,19 +69,24 @@ const TopicConfigKey* find_topic_config(const std::string& name) {
 std::optional<std::string> topic_config_error(const std::string& name, const std::string& value) {
     const TopicConfigKey* key = find_topic_config(name);
     if (key == nullptr) {
-        return fmt::format("topic config {} is unknown or not implemented here; there are {}", name,
-                           known_names());
+        return fmt::format("Unknown topic config name: {}; here there are {}", name, known_names());
     }
+    // Kafka's words: tools and people search for them.
+    const auto invalid = [&](const std::string& why) {
+        return fmt::format("Invalid value {} for configuration {}: {}", value, name, why);
+    };
     if (key->only != nullptr) {
         if (value == key->only) return std::nullopt;
-        return fmt::format("{} can only be {} here, not \"{}\"", name, key->only, value);
+        return invalid(fmt::format("It can only be {} here", key->only));
     }
     if (key->type == ConfigType::Boolean) {
         if (parse_boolean(value)) return std::nullopt;
-        return fmt::format("{} must be true or false, not \"{}\"", name, value);
+        return invalid("Expected value to be either true or false");
     }
     if (parse_count(value, key->low)) return std::nullopt;
-    return fmt::format("{} must be a whole number from {}, not \"{}\"", name, key->low, value);
+    const bool is_number = parse_count(value, std::numeric_limits<std::int32_t>::min()).has_value();
+    return invalid(is_number ? fmt::format("Value must be at least {}", key->low)
+                             : "Not a number of type INT");
 }
 
 std::int32_t min_insync_replicas(const TopicImage& topic, std::int32_t otherwise) {

@@ -53,7 +53,7 @@ Checked check_name(const MetadataImage& image, const std::string& name) {
     if (name == "__cluster_metadata")
         return Refusal{ErrorCode::InvalidRequest, name + " is the controllers' own topic"};
     if (image.topic(name) != nullptr)
-        return Refusal{ErrorCode::TopicAlreadyExists, fmt::format("topic {} exists", name)};
+        return Refusal{ErrorCode::TopicAlreadyExists, fmt::format("Topic '{}' already exists.", name)};
     const auto illegal = [&](const std::string& why) {
         return Refusal{ErrorCode::InvalidTopicException,
                        fmt::format("\"{}\" cannot name a topic: {}", name, why)};

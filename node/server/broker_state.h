@@ -23,12 +23,14 @@
 #include "wire/messages/delete_topics.h"
 #include "wire/messages/describe_cluster.h"
 #include "wire/messages/describe_configs.h"
+#include "wire/messages/describe_log_dirs.h"
 #include "wire/messages/elect_leaders.h"
 #include "wire/messages/fetch.h"
 #include "wire/messages/find_coordinator.h"
 #include "wire/messages/incremental_alter_configs.h"
 #include "wire/messages/init_producer_id.h"
 #include "wire/messages/list_offsets.h"
+#include "wire/messages/list_partition_reassignments.h"
 #include "wire/messages/metadata.h"
 #include "wire/messages/offset_for_leader_epoch.h"
 #include "wire/messages/produce.h"
@@ -196,6 +198,12 @@ struct BrokerState {
     // -- describe_configs.cc
     void handle(const RequestId& id, const wire::RequestHeader& header,
                 const wire::DescribeConfigsRequest& request);
+
+    // -- tool_requests.cc
+    void handle(const RequestId& id, const wire::RequestHeader& header,
+                const wire::DescribeLogDirsRequest& request);
+    void handle(const RequestId& id, const wire::RequestHeader& header,
+                const wire::ListPartitionReassignmentsRequest& request);
 
     // -- offsets.cc
     void handle(const RequestId& id, const wire::RequestHeader& header,

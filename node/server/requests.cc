@@ -109,6 +109,10 @@ bool BrokerState::dispatch(ConnId conn, const wire::RequestFrame& frame) {
             return serve(std::type_identity<wire::DescribeClusterRequest>{});
         case static_cast<int>(ApiKey::DescribeConfigs):
             return serve(std::type_identity<wire::DescribeConfigsRequest>{});
+        case static_cast<int>(ApiKey::DescribeLogDirs):
+            return serve(std::type_identity<wire::DescribeLogDirsRequest>{});
+        case static_cast<int>(ApiKey::ListPartitionReassignments):
+            return serve(std::type_identity<wire::ListPartitionReassignmentsRequest>{});
         case static_cast<int>(ApiKey::FindCoordinator):
             return serve(std::type_identity<wire::FindCoordinatorRequest>{});
         case static_cast<int>(ApiKey::InitProducerId):

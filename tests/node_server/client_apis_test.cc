@@ -7,10 +7,12 @@
 #include "wire/messages/delete_topics.h"
 #include "wire/messages/describe_cluster.h"
 #include "wire/messages/describe_configs.h"
+#include "wire/messages/describe_log_dirs.h"
 #include "wire/messages/elect_leaders.h"
 #include "wire/messages/find_coordinator.h"
 #include "wire/messages/incremental_alter_configs.h"
 #include "wire/messages/init_producer_id.h"
+#include "wire/messages/list_partition_reassignments.h"
 #include "wire/messages/offset_for_leader_epoch.h"
 
 namespace highwater::test {
@@ -260,6 +262,47 @@ TEST_F(ClientApis, FindCoordinatorSaysThatThereIsNone) {
     ASSERT_EQ(several->coordinators.size(), 2U);
     EXPECT_EQ(several->coordinators[1].key, "b");
     EXPECT_EQ(several->coordinators[1].error_code, ErrorCode::CoordinatorNotAvailable);
+}
+
+TEST_F(ClientApis, DescribeLogDirsTellsTheSizeOfEachReplicaHere) {
+    wire::DescribeLogDirsRequest request;
+    request.topics.reset();
+    const auto sizes = [&](BrokerId at, std::int16_t version) {
+        const auto answer = cluster.ask<wire::DescribeLogDirsResponse>(at, request, version);
+        EXPECT_TRUE(answer) << answer.error().message;
+        EXPECT_EQ(answer->error_code, ErrorCode::None);
+        std::map<std::string, std::int64_t> found;
+        for (const auto& topic : answer->results.at(0).topics) {
+            for (const auto& partition : topic.partitions) {
+                EXPECT_EQ(partition.offset_lag, 0);
+                found[topic.name + "-" + std::to_string(partition.partition_index)] =
+                    partition.partition_size;
+            }
+        }
+        return found;
+    };
+    EXPECT_EQ(sizes(1, 5), (std::map<std::string, std::int64_t>{{"t-0", 0}}));
+    const Bytes batch = batch_of({1}, 100);
+    produce(1, 100);
+    const auto size = static_cast<std::int64_t>(batch.size());
+    for (std::int16_t version = 1; version <= 5; ++version)
+        EXPECT_EQ(sizes(1, version), (std::map<std::string, std::int64_t>{{"t-0", size}}));
+    ASSERT_TRUE(cluster.run_until([&] { return sizes(2, 5).at("t-0") == size; }));
+    request.topics.emplace();
+    request.topics->push_back({"t", {1, 7}});
+    EXPECT_TRUE(sizes(1, 5).empty()) << "only what was asked for";
+    request.topics->push_back({"t", {0}});
+    EXPECT_EQ(sizes(1, 5).size(), 1U);
+}
+
+TEST_F(ClientApis, NoPartitionIsBeingReassigned) {
+    wire::ListPartitionReassignmentsRequest request;
+    request.topics.emplace();
+    request.topics->push_back({"t", {0}});
+    const auto answer = cluster.ask<wire::ListPartitionReassignmentsResponse>(2, request, 0);
+    ASSERT_TRUE(answer) << answer.error().message;
+    EXPECT_EQ(answer->error_code, ErrorCode::None);
+    EXPECT_TRUE(answer->topics.empty());
 }
 
 // -- configs ------------------------------------------------------------------------------------------------

@@ -184,8 +184,8 @@ TEST_F(Requests, AWellFormedRequestOfAnotherListenersVersionsClosesTheConnection
         return wire::encode_request(fetch_request("t", 0, 0, 0), version, 7, "test");
     };
     EXPECT_FALSE(closes("CLIENT", fetch(17)));
-    EXPECT_TRUE(closes("CLIENT", fetch(18)));
-    EXPECT_TRUE(closes("DIRECT", fetch(18)));
+    EXPECT_FALSE(closes("CLIENT", fetch(18)));
+    EXPECT_FALSE(closes("DIRECT", fetch(18)));
     EXPECT_FALSE(closes("INTERNAL", fetch(17)));
     EXPECT_TRUE(closes("INTERNAL", fetch(18)));
     const Bytes produce_frame =

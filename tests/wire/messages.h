@@ -12,12 +12,14 @@
 #include "wire/messages/delete_topics.h"
 #include "wire/messages/describe_cluster.h"
 #include "wire/messages/describe_configs.h"
+#include "wire/messages/describe_log_dirs.h"
 #include "wire/messages/elect_leaders.h"
 #include "wire/messages/fetch.h"
 #include "wire/messages/find_coordinator.h"
 #include "wire/messages/incremental_alter_configs.h"
 #include "wire/messages/init_producer_id.h"
 #include "wire/messages/list_offsets.h"
+#include "wire/messages/list_partition_reassignments.h"
 #include "wire/messages/metadata.h"
 #include "wire/messages/offset_for_leader_epoch.h"
 #include "wire/messages/produce.h"
@@ -40,7 +42,9 @@ using ApiMessages = MessageList<
     wire::ElectLeadersRequest, wire::ElectLeadersResponse, wire::FindCoordinatorRequest,
     wire::FindCoordinatorResponse, wire::IncrementalAlterConfigsRequest,
     wire::IncrementalAlterConfigsResponse, wire::InitProducerIdRequest, wire::InitProducerIdResponse,
-    wire::OffsetForLeaderEpochRequest, wire::OffsetForLeaderEpochResponse>;
+    wire::OffsetForLeaderEpochRequest, wire::OffsetForLeaderEpochResponse, wire::DescribeLogDirsRequest,
+    wire::DescribeLogDirsResponse, wire::ListPartitionReassignmentsRequest,
+    wire::ListPartitionReassignmentsResponse>;
 
 /// f.template operator()<Message>() for each.
 template <class F, class... Messages>
