@@ -73,6 +73,8 @@ private:
 
     void count_operation(const Operation& operation) {
         const auto* produce = operation.as<Produce>();
+        if (const auto* other = operation.as<OtherOp>(); other != nullptr && other->op == "hidden-retries")
+            event("hidden-retries", operation.completed);
         if (produce == nullptr) return;
         const std::int16_t acks = acks_of(*produce, context_.meta);
         if (produce->status == Outcome::Ok && acks == -1) {

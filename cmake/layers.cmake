@@ -32,7 +32,7 @@ add_executable(highwater-node node/broker/main.cc)
 target_link_libraries(highwater-node PRIVATE hw_node_broker hw_warnings)
 
 hw_room(nemesis USES hw_model hw_wire hw_base hw_asio)
-hw_room(workloads USES hw_model hw_wire hw_base hw_asio)
+hw_room(workloads USES hw_model hw_wire hw_base hw_asio PkgConfig::RDKAFKA)
 hw_room(checker USES hw_model hw_base)
 hw_room(results USES hw_model hw_base)
 # The page of report.html, written as HTML, CSS and JavaScript.

@@ -283,13 +283,18 @@ Capability program(const std::string& name, const std::string& serves, const std
 
 Capability librdkafka() {
     void* library = ::dlopen("librdkafka.so.1", RTLD_LAZY | RTLD_LOCAL);
+    const auto version = library == nullptr
+                             ? nullptr
+                             : reinterpret_cast<const char* (*)()>(::dlsym(library, "rd_kafka_version_str"));
+    const bool ok = version != nullptr;
+    Capability capability{"librdkafka",
+                          "workloads with client = \"rdkafka\": what an application sees",
+                          false,
+                          ok,
+                          ok ? fmt::format("version {}", version()) : "librdkafka.so.1 cannot be loaded",
+                          ok ? "" : apt("librdkafka1")};
     if (library != nullptr) ::dlclose(library);
-    return {"librdkafka",
-            "what an application would see (later clients)",
-            false,
-            library != nullptr,
-            library != nullptr ? "librdkafka.so.1" : "librdkafka.so.1 cannot be loaded",
-            library != nullptr ? "" : apt("librdkafka1")};
+    return capability;
 }
 
 Capability our_node() {

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "nemesis/address_plan.h"
 
@@ -58,6 +59,11 @@ std::string cause_of(const Trace& trace, const TraceEvent& change, BrokerId brok
     return fmt::format("the controller ({})", change.text);
 }
 
+std::int64_t hidden_requests(const OtherOp& other) {
+    const auto json = nlohmann::json::parse("{" + other.json + "}", nullptr, false);
+    return json.is_object() ? json.value("requests", std::int64_t{1}) : 1;
+}
+
 }  // namespace
 
 std::vector<std::string> shrink_findings(const Trace& trace, const std::vector<FaultRecord>& faults,
@@ -107,6 +113,22 @@ std::vector<std::string> restart_findings(const Trace& trace, const std::vector<
         }
     }
     return findings;
+}
+
+std::vector<std::string> client_findings(const History& history) {
+    std::int64_t appends = 0;
+    std::int64_t repeated = 0;
+    for (const Operation& operation : history.operations) {
+        const auto* other = operation.as<OtherOp>();
+        if (other == nullptr || other->op != "hidden-retries") continue;
+        ++appends;
+        repeated += hidden_requests(*other) - 1;
+    }
+    if (appends == 0) return {};
+    return {
+        fmt::format("librdkafka repeated {} Produce requests of {} appends; the application was told only of "
+                    "the last answers",
+                    repeated, appends)};
 }
 
 }  // namespace highwater::harness

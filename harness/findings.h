@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "model/fault.h"
+#include "model/history.h"
 #include "model/scenario.h"
 #include "model/trace.h"
 
@@ -17,5 +18,8 @@ std::vector<std::string> shrink_findings(const Trace& trace, const std::vector<F
 /// How long each restarted broker waited for its registration: until its old session is over the controller
 /// refuses it (DUPLICATE_BROKER_REGISTRATION), and the broker asks again by itself.
 std::vector<std::string> restart_findings(const Trace& trace, const std::vector<FaultRecord>& faults);
+
+/// What clients sent again without telling their user.
+std::vector<std::string> client_findings(const History& history);
 
 }  // namespace highwater::harness

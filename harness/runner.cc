@@ -20,11 +20,11 @@
 #include "harness/program_paths.h"
 #include "harness/progress.h"
 #include "harness/run_files.h"
+#include "harness/workload_clients.h"
 #include "nemesis/executor.h"
 #include "nemesis/generate.h"
 #include "nemesis/heal.h"
 #include "results/run_dir.h"
-#include "workloads/kafka_client.h"
 #include "workloads/workload.h"
 
 namespace highwater::harness {
@@ -127,7 +127,8 @@ private:
         for (const WorkloadSpec& spec : scenario_.workloads) {
             acks.insert(spec.acks.begin(), spec.acks.end());
             for (const WorkloadPhase& phase : spec.phases) acks.insert(phase.acks.begin(), phase.acks.end());
-            meta.retries = std::max(meta.retries, spec.idempotent ? 0 : spec.retries);
+            const std::int32_t retries = std::max(spec.retries, hidden_retries_of(spec));
+            meta.retries = std::max(meta.retries, spec.idempotent ? 0 : retries);
         }
         meta.idempotence = !scenario_.workloads.empty() &&
                            std::all_of(scenario_.workloads.begin(), scenario_.workloads.end(),
@@ -147,13 +148,13 @@ private:
         context.recorder = &recorder_;
         context.seed = rng_.next();
         context.fault_complete = [this](const std::string& id) { return fault_complete(id); };
-        context.clients = [this](const std::string& name) {
-            workloads::KafkaClientOptions client;
+        context.clients = [this, spec](const std::string& name) {
+            WorkloadClientOptions client;
             client.client_id = name;
             client.topic = scenario_.topic.name;
             client.run_id = run_id_;
             client.brokers = cluster_->client_addresses(next_client_++);
-            return workloads::make_kafka_client(std::move(client));
+            return make_workload_client(spec, std::move(client));
         };
         next_producer_ += spec.producers;
         next_consumer_ += spec.consumers;
@@ -478,6 +479,8 @@ private:
         for (std::string& finding : shrink_findings(*trace, executor_->records(), scenario_)) {
             result_.findings.push_back(std::move(finding));
         }
+        for (std::string& finding : client_findings(recorder_.history()))
+            result_.findings.push_back(std::move(finding));
         for (std::string& finding : restart_findings(*trace, executor_->records()))
             result_.findings.push_back(std::move(finding));
         if (Status written =

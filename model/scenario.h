@@ -53,8 +53,14 @@ struct WorkloadPhase {
     std::string after;
 };
 
+/// Who speaks to the brokers: our own client, one request for each attempt; or librdkafka, which repeats
+/// requests by itself and shows what an application sees.
+enum class ClientKind : std::uint8_t { Raw, Rdkafka };
+std::string_view client_kind_name(ClientKind kind);
+
 struct WorkloadSpec {
     std::string kind = "append";
+    ClientKind client = ClientKind::Raw;
     /// Drawn evenly from these, each -1, 0 or 1.
     std::vector<std::int16_t> acks{-1};
     std::int32_t producers = 1;
@@ -64,6 +70,8 @@ struct WorkloadSpec {
     std::optional<double> rate;
     /// timeout.ms of a produce; the client itself waits a second longer.
     Duration request_timeout = milliseconds(3000);
+    /// Of a client that repeats requests by itself: all attempts of one append together.
+    Duration delivery_timeout = seconds(30);
     /// A producer id and sequence numbers: the broker recognises what was sent again.
     bool idempotent = false;
     /// More attempts for the same record where the answer allows one, all of them one operation.

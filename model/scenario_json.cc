@@ -24,6 +24,10 @@ Json workload_json(const WorkloadSpec& spec) {
               {"rate", spec.rate ? fmt::format("{}/s", *spec.rate) : "closed"},
               {"request_timeout", format_duration(spec.request_timeout)},
               {"read", read_mode_name(spec.read)}};
+    if (spec.client != ClientKind::Raw) {
+        json["client"] = client_kind_name(spec.client);
+        json["delivery_timeout"] = format_duration(spec.delivery_timeout);
+    }
     if (spec.idempotent) json["idempotent"] = true;
     if (spec.retries > 0) json["retries"] = spec.retries;
     if (spec.size_max > 0) json["size"] = Json::array({spec.size_min, spec.size_max});

@@ -80,6 +80,23 @@ Result<ReadMode> parse_read_mode(const std::string& text) {
     return failure(fmt::format("is '{}', not follow, from-start or followers", text));
 }
 
+Result<ClientKind> parse_client_kind(const std::string& text) {
+    for (const ClientKind kind : {ClientKind::Raw, ClientKind::Rdkafka}) {
+        if (client_kind_name(kind) == text) return kind;
+    }
+    return failure(fmt::format("is '{}', not raw or rdkafka", text));
+}
+
+/// What librdkafka cannot do, or would refuse when the cluster is already up.
+void check_rdkafka(Section& section, const WorkloadSpec& spec) {
+    if (spec.read == ReadMode::Followers)
+        section.fail("read", "is followers, but client rdkafka reads from leaders");
+    if (spec.idempotent && spec.retries == 0)
+        section.fail("retries", "must be 1 or more: client rdkafka has no idempotent producer without");
+    if (spec.delivery_timeout < spec.request_timeout)
+        section.fail("delivery_timeout", "is shorter than request_timeout");
+}
+
 bool only_all(const std::vector<std::int16_t>& acks) {
     return std::all_of(acks.begin(), acks.end(), [](std::int16_t one) { return one == -1; });
 }
@@ -100,16 +117,20 @@ std::string_view read_mode_name(ReadMode mode) {
     return kNames.at(static_cast<std::size_t>(mode));
 }
 
+std::string_view client_kind_name(ClientKind kind) { return kind == ClientKind::Rdkafka ? "rdkafka" : "raw"; }
+
 WorkloadSpec read_workload(Section& section) {
     WorkloadSpec spec;
     section.take("kind", spec.kind);
     if (spec.kind != "append") section.fail("kind", fmt::format("is '{}', known: append", spec.kind));
+    section.take_parsed("client", parse_client_kind, spec.client);
     take_acks(section, spec.acks);
     section.take_int("producers", spec.producers, 1, 100);
     section.take_int("consumers", spec.consumers, 0, 100);
     spec.rate = 100;
     section.take_parsed("rate", parse_rate, spec.rate);
     section.take_duration("request_timeout", spec.request_timeout);
+    section.take_duration("delivery_timeout", spec.delivery_timeout);
     section.take("idempotent", spec.idempotent);
     section.take_int("retries", spec.retries, 0, 1'000'000);
     take_size(section, spec);
@@ -119,6 +140,7 @@ WorkloadSpec read_workload(Section& section) {
             s.fail("records", "is missing in the phase before: only the last phase has no end");
         spec.phases.push_back(read_phase(s, spec));
     });
+    if (spec.client == ClientKind::Rdkafka) check_rdkafka(section, spec);
     if (spec.idempotent) {
         if (!only_all(spec.acks)) section.fail("acks", "must be all: the producer is idempotent");
         for (const WorkloadPhase& phase : spec.phases) {

@@ -39,7 +39,8 @@ constexpr std::pair<std::string_view, Count> kCounts[] = {{"acked", &Measures::a
                                                           {"read_then_lost", &Measures::read_then_lost},
                                                           {"lost_weak", &Measures::lost_weak},
                                                           {"dirty_reads", &Measures::dirty_reads},
-                                                          {"rejected", &Measures::rejected}};
+                                                          {"rejected", &Measures::rejected},
+                                                          {"duplicates", &Measures::duplicates}};
 constexpr std::pair<std::string_view, Time> kTimes[] = {{"unavailable_ms", &Measures::unavailable_ms},
                                                         {"recovery_ms", &Measures::recovery_ms}};
 
@@ -214,6 +215,10 @@ std::string comparison_to_text(const Comparison& comparison, const std::string& 
     if (std::any_of(comparison.sides.begin(), comparison.sides.end(),
                     [](const ComparedSide& side) { return sum(side, &Measures::rejected) > 0; })) {
         text += row("refused with NOT_ENOUGH_REPLICAS", counts(&Measures::rejected));
+    }
+    if (std::any_of(comparison.sides.begin(), comparison.sides.end(),
+                    [](const ComparedSide& side) { return sum(side, &Measures::duplicates) > 0; })) {
+        text += row("records written twice", counts(&Measures::duplicates));
     }
     text += row("unavailable", cells([](const ComparedSide& side) {
                     return seconds_text(median(side, &Measures::unavailable_ms));

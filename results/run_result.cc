@@ -49,6 +49,7 @@ Measures measure(const History& history, const Verdict& verdict, const Phases& p
     measures.lost_committed = count_of(verdict.counts, "lost-committed");
     measures.read_then_lost = count_of(verdict.evidence, "read_then_lost");
     measures.lost_weak = count_of(verdict.counts, "lost-weak");
+    measures.duplicates = count_of(verdict.counts, "duplicate");
     measures.dirty_reads = count_of(verdict.counts, "dirty-read");
     measures.unavailable_ms = longest_silence_ms(history, phases);
     if (phases.healed && phases.recovered) {

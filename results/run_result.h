@@ -28,6 +28,7 @@ struct Measures {
     std::int64_t lost_weak = 0;
     std::int64_t dirty_reads = 0;
     std::int64_t rejected = 0;
+    std::int64_t duplicates = 0;  // values at more than one offset, allowed ones too
     std::optional<std::int64_t> unavailable_ms;
     std::optional<std::int64_t> recovery_ms;
 };

@@ -1,5 +1,5 @@
-// What a workload needs of a client, whoever implements it (own: kafka_client, later librdkafka). Blocking,
-// one thread.
+// What a workload needs of a client, whoever implements it: our own (kafka_client) or librdkafka
+// (rdkafka_client). Blocking, one thread.
 #pragma once
 
 #include <cstdint>
@@ -40,6 +40,11 @@ struct ProduceReply {
     Offset offset = kUnknownOffset;
     /// Who was asked; kNoBroker if no leader was known, and then nothing was sent.
     BrokerId broker = kNoBroker;
+    /// Produce requests that were sent for it: more than one only if the client repeats them by itself.
+    std::int64_t requests = 1;
+    /// Counts the clients that did the work, from 1: a library's producer that can go on no more is replaced
+    /// by another one, with another producer id.
+    std::int32_t incarnation = 1;
 };
 
 struct PollReply {
@@ -51,6 +56,8 @@ struct PollReply {
     Offset log_start = kUnknownOffset;
     BrokerId broker = kNoBroker;
     bool from_follower = false;
+    /// When the records were asked for, if that was before the call: a library reads ahead.
+    std::optional<Instant> asked;
 };
 
 struct OffsetReply {
@@ -71,8 +78,10 @@ enum class ReadFrom : std::uint8_t { Leader, Follower };
 class Client {
 public:
     virtual ~Client() = default;
-    /// One request, one attempt.
+    /// One request, one attempt; unless the client hides its attempts.
     virtual ProduceReply produce(const ProduceCall& call) = 0;
+    /// produce() repeats requests by itself, and sees to the identity of an idempotent producer.
+    [[nodiscard]] virtual bool hides_attempts() const { return false; }
     /// From the leader as this client knows it, or from a replica that does not lead; the same one until
     /// refresh(). `max_wait`: how long the broker may wait for a record.
     virtual PollReply poll(std::int32_t partition, Offset from, Duration max_wait, ReadFrom whom) = 0;

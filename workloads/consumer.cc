@@ -66,7 +66,7 @@ Consumer::Next Consumer::failed(const PollReply& reply) {
 
 void Consumer::keep(PollReply reply, Instant invoked) {
     Operation operation;
-    operation.invoked = invoked;
+    operation.invoked = std::min(invoked, reply.asked.value_or(invoked));
     operation.completed = monotonic_now();
     Poll poll;
     poll.partition = partition_;

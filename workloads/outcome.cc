@@ -21,6 +21,8 @@ bool refused_before_append(wire::ErrorCode code) {
 }  // namespace
 
 Outcome produce_outcome(const AttemptEnd& end, std::int16_t acks, bool single_attempt) {
+    if (const auto* error = std::get_if<LibraryError>(&end))
+        return error->never_sent ? Outcome::Fail : Outcome::Info;
     if (const auto* failure = std::get_if<SocketFailure>(&end)) {
         // Nothing was sent on a connection that never existed.
         const bool never_sent =
@@ -39,6 +41,7 @@ Outcome produce_outcome(const AttemptEnd& end, std::int16_t acks, bool single_at
 std::string attempt_error(const AttemptEnd& end) {
     if (const auto* failure = std::get_if<SocketFailure>(&end))
         return std::string(socket_failure_name(*failure));
+    if (const auto* error = std::get_if<LibraryError>(&end)) return error->name;
     const wire::ErrorCode code = std::get<wire::ErrorCode>(end);
     return code == wire::ErrorCode::None ? "" : std::string(wire::error_name(code));
 }

@@ -12,8 +12,17 @@
 
 namespace highwater::workloads {
 
-/// How one attempt ended: with Kafka's code, or before an answer.
-using AttemptEnd = std::variant<wire::ErrorCode, SocketFailure>;
+/// A client library ended an operation without showing what a broker answered.
+struct LibraryError {
+    /// The library's own name of it, such as "_MSG_TIMED_OUT".
+    std::string name;
+    /// It never took the operation up.
+    bool never_sent = false;
+    friend bool operator==(const LibraryError&, const LibraryError&) = default;
+};
+
+/// How one attempt ended: with Kafka's code, before an answer, or as a library says.
+using AttemptEnd = std::variant<wire::ErrorCode, SocketFailure, LibraryError>;
 
 /// acks: -1, 0 or 1. `single_attempt`: no earlier attempt of this operation may have been executed; else only
 /// an acknowledgement is definite.

@@ -63,7 +63,7 @@ void Producer::run() {
 }
 
 bool Producer::identify() {
-    if (!context_.spec.idempotent || identity_.producer_id >= 0) return true;
+    if (!context_.spec.idempotent || client_->hides_attempts() || identity_.producer_id >= 0) return true;
     const ProducerIdReply reply = client_->init_producer_id();
     if (!is(reply.end, wire::ErrorCode::None)) return false;
     identity_.producer_id = reply.producer_id;
@@ -86,13 +86,14 @@ bool Producer::append(const PhasePlan::Slot& slot) {
     call.size =
         spec.size_min +
         static_cast<std::int32_t>(rng_.below(static_cast<std::uint64_t>(spec.size_max - spec.size_min) + 1));
-    if (spec.idempotent) {
+    if (spec.idempotent && !client_->hides_attempts()) {
         call.identity = identity_;
         call.identity->sequence = next_sequence_[call.partition];
     }
     const Instant invoked = monotonic_now();
     const Attempts attempts = attempt_until_definite(call);
-    const Outcome outcome = produce_outcome(attempts.last.end, call.acks, !attempts.doubtful);
+    const Outcome outcome =
+        produce_outcome(attempts.last.end, call.acks, !attempts.doubtful && !client_->hides_attempts());
     record(call, attempts, outcome, invoked);
     if (call.identity) {
         if (outcome == Outcome::Ok) {
@@ -111,7 +112,7 @@ bool Producer::append(const PhasePlan::Slot& slot) {
 
 bool Producer::worth_another(const Attempts& attempts) const {
     const AttemptEnd& end = attempts.last.end;
-    if (is(end, wire::ErrorCode::None)) return false;
+    if (is(end, wire::ErrorCode::None) || client_->hides_attempts()) return false;
     return attempts.count <= context_.spec.retries && !final_refusal(end);
 }
 
@@ -140,7 +141,23 @@ void Producer::record(const ProduceCall& call, const Attempts& attempts, Outcome
     if (outcome != Outcome::Ok) produce.error = attempt_error(attempts.last.end);
     produce.broker = attempts.last.broker;
     operation.what = std::move(produce);
-    context_.recorder->record(name_, std::move(operation));
+    const std::string name =
+        attempts.last.incarnation == 1 ? name_ : fmt::format("{}.{}", name_, attempts.last.incarnation);
+    context_.recorder->record(name, std::move(operation));
+    if (attempts.last.requests > 1) record_hidden_retries(name, call, attempts.last.requests);
+}
+
+void Producer::record_hidden_retries(const std::string& name, const ProduceCall& call,
+                                     std::int64_t requests) {
+    Operation operation;
+    operation.invoked = monotonic_now();
+    operation.completed = operation.invoked;
+    OtherOp other;
+    other.op = "hidden-retries";
+    other.json =
+        fmt::format(R"("partition":{},"value":{},"requests":{})", call.partition, call.value, requests);
+    operation.what = std::move(other);
+    context_.recorder->record(name, std::move(operation));
 }
 
 }  // namespace highwater::workloads

@@ -29,6 +29,8 @@ private:
     bool append(const PhasePlan::Slot& slot);
     Attempts attempt_until_definite(ProduceCall call);
     void record(const ProduceCall& call, const Attempts& attempts, Outcome outcome, Instant invoked);
+    /// The client sent more than one request for this record, which its answer does not tell.
+    void record_hidden_retries(const std::string& name, const ProduceCall& call, std::int64_t requests);
     /// A new producer id, if the producer is idempotent and has none. False: no broker gave one.
     bool identify();
     [[nodiscard]] bool worth_another(const Attempts& attempts) const;

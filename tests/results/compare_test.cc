@@ -185,7 +185,7 @@ TEST(Measures, CountsAndTheLongestSilence) {
     phases.healed = Instant{} + milliseconds(4000);
     phases.recovered = Instant{} + milliseconds(4250);
     Verdict verdict;
-    verdict.counts = {{"lost-committed", 2}, {"lost-weak", 3}, {"dirty-read", 4}};
+    verdict.counts = {{"lost-committed", 2}, {"lost-weak", 3}, {"dirty-read", 4}, {"duplicate", 5}};
     verdict.evidence = {{"read_then_lost", 1}};
     const Measures measures = measure(history, verdict, phases);
     EXPECT_EQ(measures.acked, 3) << "acks=1 is counted elsewhere";
@@ -193,6 +193,7 @@ TEST(Measures, CountsAndTheLongestSilence) {
     EXPECT_EQ(measures.lost_committed, 2);
     EXPECT_EQ(measures.lost_weak, 3);
     EXPECT_EQ(measures.dirty_reads, 4);
+    EXPECT_EQ(measures.duplicates, 5);
     EXPECT_EQ(measures.read_then_lost, 1);
     EXPECT_EQ(measures.unavailable_ms, 2000);
     EXPECT_EQ(measures.recovery_ms, 250);

@@ -82,6 +82,8 @@ private:
             room_ == "node/broker" || (!is_header() && is_one_of(room_, {"nemesis", "harness"}));
         if (sockets && !at_home)
             breach("<" + name + "> belongs into node/broker and .cc files of nemesis and harness");
+        if (name.starts_with("librdkafka/") && (is_header() || room_ != "workloads"))
+            breach("<" + name + "> belongs into .cc files of workloads");
         const bool heavy = name.starts_with("nlohmann/") || name.starts_with("toml++/");
         if (heavy && is_header() && name != "nlohmann/json_fwd.hpp")
             breach("<" + name + "> belongs into .cc files");

@@ -71,6 +71,9 @@ TEST(Tidy, SocketsAndJsonStayInTheirPlaces) {
     EXPECT_EQ(check_file("nemesis/relay.h", "// Relay.\n#pragma once\n#include <boost/asio/ip/tcp.hpp>\n"),
               Lines{"nemesis/relay.h:3: <boost/asio/ip/tcp.hpp> belongs into node/broker and .cc files of "
                     "nemesis and harness"});
+    EXPECT_EQ(check_file("workloads/rdkafka_client.cc", "#include <librdkafka/rdkafka.h>\n"), Lines{});
+    EXPECT_EQ(check_file("harness/runner.cc", "#include <librdkafka/rdkafka.h>\n"),
+              Lines{"harness/runner.cc:1: <librdkafka/rdkafka.h> belongs into .cc files of workloads"});
     EXPECT_EQ(check_file("nemesis/relay.cc", "#include <boost/asio/ip/tcp.hpp>\n"), Lines{});
     EXPECT_EQ(check_file("model/op.h", "// Op.\n#pragma once\n#include <nlohmann/json.hpp>\n").size(), 1U);
     EXPECT_EQ(check_file("model/op.h", "// Op.\n#pragma once\n#include <toml++/toml.h>\n").size(), 1U);
