@@ -45,5 +45,21 @@ TEST(Compare, UncleanElectionLosesOnlyWhenItIsOn) {
     EXPECT_NE(ended.err.find("first loss (true): "), std::string::npos) << ended.err;
 }
 
+/// What an application is not told: its library sent the record again, and without idempotence it is there
+/// twice, which at-least-once delivery allows.
+TEST(Compare, AnApplicationsHiddenRetriesDoubleRecordsUnlessItIsIdempotent) {
+    const TempDir dir;
+    const Ended ended =
+        highwater(dir, {"compare", "hidden-retries", "--param", "workload.idempotent=false,true", "--out",
+                        dir.file("runs"), "--json"});
+    const Json json = ended.json();
+    ASSERT_TRUE(json.is_object());
+    EXPECT_EQ(ended.exit_code, 0) << ended.out << ended.err;
+    EXPECT_EQ(json["verdict"], "valid");
+    ASSERT_EQ(json["expect"].size(), 2U);
+    for (const Json& expectation : json["expect"]) EXPECT_TRUE(expectation["met"].get<bool>()) << expectation;
+    EXPECT_NE(ended.err.find("records written twice"), std::string::npos) << ended.err;
+}
+
 }  // namespace
 }  // namespace highwater::test
