@@ -145,6 +145,10 @@ private:
             case TraceKind::Config:
             case TraceKind::Bug:
             case TraceKind::Invariant:
+            case TraceKind::LogEnd:
+                return;
+            case TraceKind::Sample:
+                sampled(line, counts);
                 return;
         }
     }
@@ -158,6 +162,19 @@ private:
             behind_.erase(behind);
         } else {
             behind->second = line.at;
+        }
+    }
+
+    /// What a probe of a leader saw: behind since the first such answer.
+    void sampled(const TraceEvent& line, bool counts) {
+        const std::pair key{line.node, line.partition};
+        if (line.leader != line.node || line.high_watermark >= line.log_end_offset) {
+            const auto behind = behind_.find(key);
+            if (behind == behind_.end()) return;
+            if (counts && line.at - behind->second >= kBehind) event("hw-behind-leo", behind->second, line.at);
+            behind_.erase(behind);
+        } else {
+            behind_.try_emplace(key, line.at);
         }
     }
 

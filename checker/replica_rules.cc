@@ -66,6 +66,7 @@ public:
     void run() {
         for (const TraceEvent& line : context_.input.trace->events) {
             if (line.at > context_.end) break;
+            if (line.outside) continue;  // seen too late for an order with what others did
             if (line.kind == TraceKind::Start && line.role != "controller") started(line);
             if (line.kind == TraceKind::Fence) fenced_.insert(line.broker);
             if (line.kind == TraceKind::Unfence) fenced_.erase(line.broker);

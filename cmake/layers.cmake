@@ -45,7 +45,7 @@ add_custom_command(OUTPUT ${CMAKE_BINARY_DIR}/report_page.cc
     "-DFILES=${HW_PAGE_FILES}" -P ${CMAKE_SOURCE_DIR}/cmake/embed.cmake
   DEPENDS ${HW_PAGE_PATHS} ${CMAKE_SOURCE_DIR}/cmake/embed.cmake VERBATIM)
 target_sources(hw_results PRIVATE ${CMAKE_BINARY_DIR}/report_page.cc)
-hw_room(harness SUBFOLDERS commands USES hw_checker hw_results hw_nemesis hw_workloads hw_model hw_node_log hw_wire hw_base
+hw_room(harness SUBFOLDERS commands kafka USES hw_checker hw_results hw_nemesis hw_workloads hw_model hw_node_log hw_wire hw_base
   hw_asio spdlog::spdlog)
 add_executable(highwater harness/main.cc)
 target_link_libraries(highwater PRIVATE hw_harness hw_warnings)

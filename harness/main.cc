@@ -26,7 +26,7 @@ void add_run_options(CLI::App& command, highwater::harness::RunArguments& argume
         .add_option("scenario", arguments.scenario,
                     "name of a scenario, or the path of a .toml or .json file")
         ->required();
-    command.add_option("--sut", arguments.sut, "system under test: node");
+    command.add_option("--sut", arguments.sut, "system under test: node, kafka[:VERSION] or kafka:/PATH");
     command.add_option("--seed", arguments.seed, "everything random comes from it");
     command.add_option("--set", arguments.settings, "key=value: overrides a key of the scenario");
     command.add_option("--bug", arguments.bugs,

@@ -87,6 +87,9 @@ void Observer::watch(BrokerId broker) {
                 if (fetched.high_watermark >= 0) sample.high_watermark = fetched.high_watermark;
             }
             sample.at = monotonic_now();
+            if (sample.log_end_offset && sample.high_watermark)
+                cluster_.sampled(broker, {sample.at, sample.leader, sample.epoch, *sample.log_end_offset,
+                                          *sample.high_watermark});
             if (sample.leader != told.leader || sample.epoch != told.epoch || sample.isr != told.isr) {
                 told = sample;
                 Observe observe;
@@ -211,7 +214,7 @@ std::vector<BrokerId> Observer::resolve_one(const Role& role) const {
         case Role::Kind::Id:
             return {role.id};
         case Role::Kind::Controller:
-            return cluster_.controllers();
+            return cluster_.active_controllers();
         case Role::Kind::All:
             return replicas();
         case Role::Kind::Brokers:

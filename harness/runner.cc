@@ -15,9 +15,7 @@
 #include "checker/checker.h"
 #include "harness/final_read.h"
 #include "harness/findings.h"
-#include "harness/node_cluster.h"
 #include "harness/observer.h"
-#include "harness/program_paths.h"
 #include "harness/progress.h"
 #include "harness/run_files.h"
 #include "harness/workload_clients.h"
@@ -30,7 +28,7 @@
 namespace highwater::harness {
 namespace {
 
-constexpr Duration kStartDeadline = seconds(30);
+constexpr Duration kStartDeadline = seconds(60);
 constexpr Duration kQuiescenceDeadline = seconds(15);
 constexpr Duration kProbeDeadline = seconds(5);
 /// A cut path answers at once, by a reset.
@@ -56,6 +54,7 @@ public:
         run_id_ = fmt::format("{:08x}", static_cast<std::uint32_t>(rng_.next()));
         result_.scenario = asked.name;
         result_.seed = options.seed;
+        result_.sut = options.sut.name;
         result_.run_dir = dir_.path();
     }
 
@@ -100,14 +99,14 @@ private:
             return opened;
         std::int32_t clients = 0;
         for (const WorkloadSpec& spec : scenario_.workloads) clients += spec.producers + spec.consumers;
-        NodeClusterOptions options;
-        options.program = node_program();
+        ClusterOptions options;
         options.run_dir = dir_.path();
         options.seed = rng_.next();
         options.bugs = options_.bugs;
         options.clients = std::clamp(clients, 1, 50);
-        cluster_ = std::make_unique<NodeCluster>(scenario_, std::move(options));
+        cluster_ = make_cluster(options_.sut, scenario_, std::move(options));
         if (Status started = cluster_->start(monotonic_now() + kStartDeadline); !started) return started;
+        recorder_.on_record([this](const Operation& operation) { cluster_->saw(operation); });
         observer_ = std::make_unique<Observer>(*cluster_, scenario_, run_id_, recorder_);
         observer_->start();
         progress_.show([this] { return progress_line(); });
@@ -119,6 +118,7 @@ private:
     [[nodiscard]] HistoryMeta history_meta() const {
         HistoryMeta meta;
         meta.case_name = scenario_.name;
+        meta.broker = options_.sut.profile();
         meta.run_id = run_id_;
         meta.replication_factor = static_cast<std::int32_t>(scenario_.topic.assignment.front().size());
         meta.min_isr = scenario_.topic.min_insync_replicas();
@@ -436,7 +436,7 @@ private:
         const auto leader = observer_->leader();
         final_reads(*cluster_, scenario_, run_id_, leader.value_or(kNoBroker), recorder_);
         for (const std::string& crash : cluster_->crashes()) add_probe(false, "node-crashed: " + crash);
-        const auto bypasses = cluster_->network().bypasses();
+        const auto bypasses = cluster_->bypasses();
         if (!bypasses) return tl::make_unexpected(bypasses.error());
         for (const std::string& bypass : *bypasses)
             doubt("fault-not-effective", "a connection stepped around the relays: " + bypass);
@@ -515,7 +515,7 @@ private:
     std::vector<nemesis::Doubt> doubts_;
     // Destroyed in reverse: workloads and observer before the cluster they talk to.
     workloads::Recorder recorder_;
-    std::unique_ptr<NodeCluster> cluster_;
+    std::unique_ptr<Cluster> cluster_;
     std::unique_ptr<Observer> observer_;
     std::unique_ptr<nemesis::Executor> executor_;
     mutable std::mutex completed_mutex_;

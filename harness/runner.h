@@ -4,6 +4,7 @@
 #include <atomic>
 #include <string>
 
+#include "harness/sut.h"
 #include "model/scenario.h"
 #include "results/run_result.h"
 
@@ -11,6 +12,7 @@ namespace highwater::harness {
 
 struct RunOptions {
     std::uint64_t seed = 1;
+    Sut sut;
     /// Directory that holds runs; "runs" unless --out says otherwise.
     std::string out = "runs";
     /// Of every node: "ack_on_append,Z06".

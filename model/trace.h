@@ -36,7 +36,9 @@ enum class TraceKind : std::uint8_t {
     TopicDeleted,
     Config,
     Bug,
-    Invariant
+    Invariant,
+    LogEnd,
+    Sample
 };
 
 struct TraceReplica {
@@ -77,6 +79,10 @@ struct TraceEvent {
     bool elected = false;
     bool unclean = false;
     bool clean = false;
+    /// Told by an observer, later than it was (docs/run-format.md): no order with lines of other processes.
+    bool outside = false;
+    /// log-end: the line before it still held at this moment.
+    Instant until;
     Duration silent{0};
     std::optional<BrokerId> pending_add;
     std::vector<BrokerId> isr;

@@ -17,11 +17,12 @@ namespace {
 using json::Element;
 using json::FieldError;
 
-constexpr std::array<std::string_view, 23> kKindNames{
+constexpr std::array<std::string_view, 25> kKindNames{
     "start",        "registered",    "stop",     "role",      "append",   "hw",
     "isr-proposed", "isr-committed", "truncate", "following", "ack",      "serve",
     "offline",      "checkpoint",    "register", "fence",     "unfence",  "shutting-down",
-    "partition",    "topic-deleted", "config",   "bug",       "invariant"};
+    "partition",    "topic-deleted", "config",   "bug",       "invariant",
+    "log-end",      "sample"};
 
 void read_partition_name(std::string_view name, TraceEvent& event) {
     auto parsed = TopicPartition::parse(name);
@@ -87,6 +88,8 @@ const std::unordered_map<std::string_view, FieldReader>& fields() {
         {"elected", [](E e, K k, V v) { e.elected = json::to_bool(k, v); }},
         {"unclean", [](E e, K k, V v) { e.unclean = json::to_bool(k, v); }},
         {"clean", [](E e, K k, V v) { e.clean = json::to_bool(k, v); }},
+        {"outside", [](E e, K k, V v) { e.outside = json::to_bool(k, v); }},
+        {"until", [](E e, K k, V v) { e.until = {json::to_integer(k, v)}; }},
         {"silent_ns", [](E e, K k, V v) { e.silent = Duration{json::to_integer(k, v)}; }},
         {"pending_add",
          [](E e, K k, V v) {

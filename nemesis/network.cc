@@ -386,10 +386,10 @@ Status Network::probe(BrokerId source, BrokerId destination, Instant deadline) c
     return probe_path(impl_->plan(), source, destination, deadline);
 }
 
-Result<std::vector<std::string>> Network::bypasses() const {
+Result<std::vector<std::string>> Network::bypasses(const OwnsSocket& owns) const {
     const auto sockets = read_tcp_table();
     if (!sockets) return tl::make_unexpected(sockets.error());
-    return find_bypasses(*sockets, impl_->plan());
+    return find_bypasses(*sockets, impl_->plan(), owns);
 }
 
 }  // namespace highwater::nemesis

@@ -123,9 +123,10 @@ public:
     [[nodiscard]] Status probe(BrokerId source, BrokerId destination, Instant deadline) const;
 
     /// Established connections at real INTERNAL, CLIENT and CONTROLLER listeners of this slot whose far end
-    /// is neither a relay nor the observer: "127.0.0.1:43210 -> 127.1.2.2:19091". Must be none. Error: /proc
-    /// is not readable.
-    [[nodiscard]] Result<std::vector<std::string>> bypasses() const;
+    /// is neither a relay nor the observer, nor, as `owns` tells, the listening process itself:
+    /// "127.0.0.1:43210 -> 127.1.2.2:19091". Must be none. Error: /proc is not readable.
+    [[nodiscard]] Result<std::vector<std::string>> bypasses(
+        const std::function<bool(BrokerId id, std::uint64_t inode)>& owns = {}) const;
 
 private:
     class Impl;

@@ -127,7 +127,21 @@ Status probe_path(const AddressPlan& plan, BrokerId source, BrokerId destination
     return {};
 }
 
-std::vector<std::string> find_bypasses(const std::vector<TcpSocket>& sockets, const AddressPlan& plan) {
+namespace {
+
+/// A process that talks to itself (a controller registers with the active one, which it may be) bypasses nobody.
+bool talks_to_itself(const std::vector<TcpSocket>& sockets, const TcpSocket& accepted, const OwnsSocket& owns) {
+    const auto same = [](const TcpEnd& a, const TcpEnd& b) { return a.address == b.address && a.port == b.port; };
+    return owns && std::any_of(sockets.begin(), sockets.end(), [&](const TcpSocket& opened) {
+               return same(opened.local, accepted.remote) && same(opened.remote, accepted.local) &&
+                      owns(static_cast<BrokerId>(accepted.local.address & 0xFFU), opened.inode);
+           });
+}
+
+}  // namespace
+
+std::vector<std::string> find_bypasses(const std::vector<TcpSocket>& sockets, const AddressPlan& plan,
+                                       const OwnsSocket& owns) {
     const auto third = [](std::uint32_t address) { return (address >> 8U) & 0xFFU; };
     const auto fourth = [](std::uint32_t address) { return address & 0xFFU; };
     const std::uint32_t ours = 0x7F00U | static_cast<std::uint32_t>(plan.slot());
@@ -142,7 +156,8 @@ std::vector<std::string> find_bypasses(const std::vector<TcpSocket>& sockets, co
         const std::string peer = socket.remote.to_string().substr(0, socket.remote.to_string().find(':'));
         const bool known = peer == plan.observer_source() ||
                            (socket.remote.address >> 16U == ours && third(socket.remote.address) == 250U);
-        if (!known) found.push_back(fmt::format("{} -> {}", socket.remote.to_string(), local.to_string()));
+        if (!known && !talks_to_itself(sockets, socket, owns))
+            found.push_back(fmt::format("{} -> {}", socket.remote.to_string(), local.to_string()));
     }
     return found;
 }

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <charconv>
 #include <cstdlib>
@@ -152,6 +153,17 @@ std::optional<pid_t> Process::find_in_group(pid_t group, const std::string& prog
         found = std::max(found.value_or(number), number);
     }
     return found;
+}
+
+bool Process::owns_socket(std::uint64_t inode) const {
+    const std::string wanted = fmt::format("socket:[{}]", inode);
+    const std::string directory = fmt::format("/proc/{}/fd", pid_);
+    for (const std::string& number : numbers_in(directory)) {
+        std::array<char, 64> target{};
+        const ssize_t length = ::readlink((directory + "/" + number).c_str(), target.data(), target.size());
+        if (length > 0 && std::string_view(target.data(), static_cast<std::size_t>(length)) == wanted) return true;
+    }
+    return false;
 }
 
 Process::~Process() {

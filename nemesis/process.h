@@ -4,6 +4,7 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -34,6 +35,9 @@ public:
 
     /// Ended; a zombie has ended.
     [[nodiscard]] bool gone() const;
+
+    /// It has this socket open; false also where its files cannot be looked at.
+    [[nodiscard]] bool owns_socket(std::uint64_t inode) const;
 
     /// SIGSTOP to the group; effective when every thread of every process in it is in state T.
     FaultEffect pause(Instant deadline);

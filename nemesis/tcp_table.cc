@@ -1,4 +1,4 @@
-// Columns of /proc/net/tcp and tcp6: "sl: local remote state", then others. Addresses are the hex of 32-bit
+// Columns of /proc/net/tcp and tcp6: "sl: local remote state", five that are not looked at, the inode, then others. Addresses are the hex of 32-bit
 // words in the machine's byte order, ports plain hex.
 #include "nemesis/tcp_table.h"
 
@@ -57,7 +57,10 @@ std::vector<TcpSocket> parse_tcp_table(std::string_view text) {
         const auto remote_end = parse_end(remote);
         const auto state_number = hex_word(state);
         if (!local_end || !remote_end || !state_number) continue;
-        TcpSocket socket{*local_end, *remote_end, TcpState::Other};
+        TcpSocket socket{*local_end, *remote_end, TcpState::Other, 0};
+        std::string skipped;
+        for (int column = 0; column < 5; ++column) words >> skipped;
+        words >> socket.inode;
         if (*state_number == 1) socket.state = TcpState::Established;
         if (*state_number == 10) socket.state = TcpState::Listen;
         sockets.push_back(socket);

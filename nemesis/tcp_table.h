@@ -23,6 +23,8 @@ struct TcpSocket {
     TcpEnd local;
     TcpEnd remote;
     TcpState state = TcpState::Other;
+    /// By which /proc/PID/fd names it: "socket:[inode]"; 0: nobody has it open.
+    std::uint64_t inode = 0;
 };
 
 /// One file's text; lines of pure IPv6 sockets and lines that are none are left out.

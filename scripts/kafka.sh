@@ -1,7 +1,7 @@
 # Sourced by scripts/dev: unmodified Apache Kafka from Maven Central, in a cache outside the tree.
 
 KAFKA_PACKAGES=(default-jdk-headless maven)
-# What --sut kafka means without a version (harness/kafka_distribution.h says the same).
+# What --sut kafka means without a version (harness/kafka/distribution.h says the same).
 KAFKA_VERSION=4.3.1
 
 kafka_directory() { echo "${XDG_CACHE_HOME:-$HOME/.cache}/highwater/kafka-$1"; }
@@ -60,6 +60,33 @@ PROPERTIES
   rm -rf "$work"
 }
 
+# Data directories of a controller and of a broker, as Kafka's own tool formats them: copied at every start of a
+# cluster (harness/kafka/cluster.cc), which saves a JVM for each node.
+format_kafka() {
+  local directory=$1 role work
+  work=$(mktemp -d)
+  for role in controller broker; do
+    {
+      echo "process.roles=$role"
+      echo "controller.listener.names=CONTROLLER"
+      echo "listener.security.protocol.map=CONTROLLER:PLAINTEXT,CLIENT:PLAINTEXT"
+      echo "controller.quorum.voters=100@127.0.0.1:19094"
+      echo "log.dirs=$directory/format/$role"
+      if [ "$role" = controller ]; then
+        printf '%s\n' node.id=100 listeners=CONTROLLER://127.0.0.1:19094
+      else
+        printf '%s\n' node.id=1 listeners=CLIENT://127.0.0.1:19092 inter.broker.listener.name=CLIENT
+      fi
+    } > "$work/$role.properties"
+    java -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:-UsePerfData -cp "$(kafka_class_path "$directory")" \
+      kafka.tools.StorageTool format -t aGlnaHdhdGVyIHRlc3RzIQ -c "$work/$role.properties" > "$work/log" 2>&1 || {
+      cat "$work/log" >&2
+      return 1
+    }
+  done
+  rm -rf "$work"
+}
+
 # Fetches what is missing of a version; silent and quick if nothing is.
 fetch_kafka() {
   local version=${1:-$KAFKA_VERSION} directory
@@ -68,7 +95,7 @@ fetch_kafka() {
   install_packages "${KAFKA_PACKAGES[@]}"
   echo "setup: Apache Kafka $version into $directory" >&2
   rm -rf "$directory.new"
-  mvn -q -B -f harness/kafka/pom.xml "-Dkafka.version=$version" dependency:copy-dependencies \
+  mvn -q -B -f harness/kafka/pom.xml "-Dkafka.version=$version" -Dstyle.color=never dependency:copy-dependencies \
     -DincludeScope=runtime "-DoutputDirectory=$directory.new" >&2 || {
     echo "scripts/dev kafka: Maven could not fetch Apache Kafka $version" >&2
     rm -rf "$directory.new"
@@ -80,5 +107,6 @@ fetch_kafka() {
     echo "scripts/dev kafka: Apache Kafka $version did not start and end" >&2
     return 1
   }
+  format_kafka "$directory" || return 1
   touch "$directory/complete"
 }

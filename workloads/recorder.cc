@@ -47,7 +47,13 @@ void Recorder::record(std::string_view client, Operation operation) {
         }
     }
     count(operation);
+    if (listener_) listener_(operation);
     history_.operations.push_back(std::move(operation));
+}
+
+void Recorder::on_record(std::function<void(const Operation&)> listener) {
+    const std::lock_guard lock(mutex_);
+    listener_ = std::move(listener);
 }
 
 void Recorder::count(const Operation& operation) {

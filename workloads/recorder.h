@@ -4,6 +4,7 @@
 
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <string>
@@ -31,6 +32,9 @@ public:
     /// Creates history.jsonl and writes the meta line. Errors: the file cannot be created.
     Status open(const std::string& path, const HistoryMeta& meta);
     void record(std::string_view client, Operation operation);
+    /// `listener` hears of every operation that is recorded from now on, in the recording thread; it must not
+    /// call the recorder.
+    void on_record(std::function<void(const Operation&)> listener);
 
     /// Acknowledged appends (acks 1 or all) so far.
     [[nodiscard]] std::int64_t acked() const;
@@ -60,6 +64,7 @@ private:
     std::optional<Instant> last_ack_all_called_;
     Instant last_ack_all_at_;
     std::string write_error_;
+    std::function<void(const Operation&)> listener_;
 };
 
 }  // namespace highwater::workloads

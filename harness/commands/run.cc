@@ -31,9 +31,6 @@ std::string reproduce_command(const RunArguments& arguments, std::uint64_t seed,
 }
 
 Result<Scenario> load_named_scenario(const RunArguments& arguments, const std::vector<Setting>& more) {
-    if (arguments.sut != "node") {
-        return failure(fmt::format("--sut {}: only node is built in so far", arguments.sut));
-    }
     if (const auto bugs = node::Bugs::parse(arguments.bugs); !bugs) return failure("--bug", bugs.error());
     const auto path = find_scenario(arguments.scenario);
     if (!path) return tl::make_unexpected(path.error());
@@ -53,7 +50,12 @@ Result<Scenario> load_named_scenario(const RunArguments& arguments, const std::v
 int run_command(const RunArguments& arguments, const CommonOptions& common) {
     const auto scenario = load_named_scenario(arguments);
     if (!scenario) return report_error(scenario.error().message, kExitUsage);
+    auto sut = Sut::parse(arguments.sut);
+    if (!sut) return report_error(sut.error().message, kExitUsage);
+    if (sut->kafka && !arguments.bugs.empty())
+        return report_error("--bug: only our own node has deliberate bugs", kExitUsage);
     RunOptions options;
+    options.sut = std::move(*sut);
     options.seed = arguments.seed;
     options.out = arguments.out;
     options.bugs = arguments.bugs;

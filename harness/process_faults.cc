@@ -1,10 +1,10 @@
-// What the nemesis does to the processes of a node cluster.
+// What the nemesis does to the processes of a cluster.
 #include <fmt/format.h>
 
 #include <filesystem>
 #include <thread>
 
-#include "harness/node_cluster.h"
+#include "harness/process_cluster.h"
 #include "nemesis/tcp_table.h"
 #include "workloads/broker_client.h"
 
@@ -16,7 +16,7 @@ constexpr Duration kLook = milliseconds(1);
 
 }  // namespace
 
-NodeCluster::Node* NodeCluster::live_node(BrokerId id, nemesis::FaultEffect& effect) {
+ProcessCluster::Node* ProcessCluster::live_node(BrokerId id, nemesis::FaultEffect& effect) {
     effect.requested = monotonic_now();
     effect.effective = effect.requested;
     const auto found = nodes_.find(id);
@@ -25,7 +25,7 @@ NodeCluster::Node* NodeCluster::live_node(BrokerId id, nemesis::FaultEffect& eff
     return nullptr;
 }
 
-nemesis::FaultEffect NodeCluster::pause(BrokerId id) {
+nemesis::FaultEffect ProcessCluster::pause(BrokerId id) {
     nemesis::FaultEffect effect;
     Node* node = live_node(id, effect);
     if (node == nullptr) return effect;
@@ -34,7 +34,7 @@ nemesis::FaultEffect NodeCluster::pause(BrokerId id) {
     return effect;
 }
 
-nemesis::FaultEffect NodeCluster::resume(BrokerId id) {
+nemesis::FaultEffect ProcessCluster::resume(BrokerId id) {
     nemesis::FaultEffect effect;
     Node* node = live_node(id, effect);
     if (node == nullptr) return effect;
@@ -43,7 +43,7 @@ nemesis::FaultEffect NodeCluster::resume(BrokerId id) {
     return effect;
 }
 
-nemesis::FaultEffect NodeCluster::terminate(BrokerId id) {
+nemesis::FaultEffect ProcessCluster::terminate(BrokerId id) {
     nemesis::FaultEffect effect;
     Node* node = live_node(id, effect);
     if (node == nullptr) return effect;
@@ -51,7 +51,7 @@ nemesis::FaultEffect NodeCluster::terminate(BrokerId id) {
     return node->process->terminate();
 }
 
-nemesis::FaultEffect NodeCluster::kill(BrokerId id) {
+nemesis::FaultEffect ProcessCluster::kill(BrokerId id) {
     nemesis::FaultEffect effect;
     Node* node = live_node(id, effect);
     if (node == nullptr) return effect;
@@ -72,7 +72,7 @@ nemesis::FaultEffect NodeCluster::kill(BrokerId id) {
     return effect;
 }
 
-std::string NodeCluster::listening(BrokerId id) const {
+std::string ProcessCluster::listening(BrokerId id) const {
     const auto sockets = nemesis::read_tcp_table();
     if (!sockets) return sockets.error().message;
     const std::string address = slot_->plan().real_address(id) + ":";
@@ -84,7 +84,7 @@ std::string NodeCluster::listening(BrokerId id) const {
     return "";
 }
 
-nemesis::FaultEffect NodeCluster::restart(BrokerId id) {
+nemesis::FaultEffect ProcessCluster::restart(BrokerId id) {
     nemesis::FaultEffect effect;
     effect.requested = monotonic_now();
     if (running(id)) {
@@ -112,7 +112,7 @@ nemesis::FaultEffect NodeCluster::restart(BrokerId id) {
     return effect;
 }
 
-nemesis::FaultEffect NodeCluster::wipe(BrokerId id) {
+nemesis::FaultEffect ProcessCluster::wipe(BrokerId id) {
     nemesis::FaultEffect effect;
     effect.requested = monotonic_now();
     if (running(id)) {
@@ -154,7 +154,7 @@ nemesis::FaultEffect effect_of(const wire::ElectLeadersResponse& response) {
 
 }  // namespace
 
-nemesis::FaultEffect NodeCluster::elect(bool unclean) {
+nemesis::FaultEffect ProcessCluster::elect(bool unclean) {
     wire::ElectLeadersRequest request;
     request.election_type = unclean ? 1 : 0;
     request.timeout_ms = static_cast<std::int32_t>(kFaultDeadline / milliseconds(1));
