@@ -171,7 +171,8 @@ private:
         if (line.leader != line.node || line.high_watermark >= line.log_end_offset) {
             const auto behind = behind_.find(key);
             if (behind == behind_.end()) return;
-            if (counts && line.at - behind->second >= kBehind) event("hw-behind-leo", behind->second, line.at);
+            if (counts && line.at - behind->second >= kBehind)
+                event("hw-behind-leo", behind->second, line.at);
             behind_.erase(behind);
         } else {
             behind_.try_emplace(key, line.at);

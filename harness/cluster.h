@@ -53,8 +53,8 @@ public:
     [[nodiscard]] virtual std::vector<std::string> crashes() = 0;
     /// White-box trace files of all incarnations.
     [[nodiscard]] virtual std::vector<std::string> trace_files() const = 0;
-    /// What a client was told, and what a probe of a broker's replica was answered: a cluster without traces of
-    /// its own writes it there. From any thread, between start and stop.
+    /// What a client was told, and what a probe of a broker's replica was answered: a cluster without traces
+    /// of its own writes it there. From any thread, between start and stop.
     virtual void saw(const Operation& operation) { (void)operation; }
     virtual void sampled(BrokerId broker, const ReplicaSample& sample) {
         (void)broker;

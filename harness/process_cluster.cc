@@ -96,7 +96,8 @@ Status ProcessCluster::write_hosts(BrokerId id) const {
 Result<nemesis::Process> ProcessCluster::find_behind(Child& wrapper, const Program& program) {
     const Instant deadline = monotonic_now() + kWrapperPatience;
     while (monotonic_now() < deadline) {
-        const auto pid = nemesis::Process::find_in_group(wrapper.pid(), program.executable, program.own_argument);
+        const auto pid =
+            nemesis::Process::find_in_group(wrapper.pid(), program.executable, program.own_argument);
         if (pid && *pid == wrapper.pid()) return nemesis::Process::attach(*pid);
         if (pid) return nemesis::Process::attach_within(*pid, wrapper.pid());
         look_again();
@@ -268,7 +269,9 @@ std::vector<std::string> ProcessCluster::crashes() {
     return found;
 }
 
-std::vector<std::string> ProcessCluster::log_files(BrokerId id) const { return {node_dir(id) + "/stdout.log"}; }
+std::vector<std::string> ProcessCluster::log_files(BrokerId id) const {
+    return {node_dir(id) + "/stdout.log"};
+}
 
 std::optional<Offset> ProcessCluster::checkpointed_high_watermark(BrokerId id) const {
     const std::string path = fmt::format("{}/{}", data_dir(id), node::kReplicationOffsetCheckpoint);

@@ -1,5 +1,5 @@
-// A cluster of child processes, controllers and brokers, each in its folder of the run directory, joined by relays.
-// What is the same for our node and for Kafka: starting, readiness, the topic, and every fault.
+// A cluster of child processes, controllers and brokers, each in its folder of the run directory, joined by
+// relays. What is the same for our node and for Kafka: starting, readiness, the topic, and every fault.
 #pragma once
 
 #include <memory>

@@ -12,9 +12,11 @@ Result<Sut> Sut::parse(const std::string& text) {
     Sut sut;
     if (text == "node") return sut;
     constexpr std::string_view kKafka = "kafka";
-    const bool kafka = text.starts_with(kKafka) && (text.size() == kKafka.size() || text[kKafka.size()] == ':');
+    const bool kafka =
+        text.starts_with(kKafka) && (text.size() == kKafka.size() || text[kKafka.size()] == ':');
     if (!kafka) return failure(fmt::format("--sut {}: neither node nor kafka[:VERSION|:/PATH]", text));
-    auto found = KafkaDistribution::find(text.size() == kKafka.size() ? kDefaultKafka : text.substr(kKafka.size() + 1));
+    auto found = KafkaDistribution::find(text.size() == kKafka.size() ? kDefaultKafka
+                                                                      : text.substr(kKafka.size() + 1));
     if (!found) return failure(fmt::format("--sut {}", text), found.error());
     sut.name = "kafka:" + found->version.text;
     sut.kafka = std::move(*found);

@@ -18,11 +18,11 @@ using json::Element;
 using json::FieldError;
 
 constexpr std::array<std::string_view, 25> kKindNames{
-    "start",        "registered",    "stop",     "role",      "append",   "hw",
-    "isr-proposed", "isr-committed", "truncate", "following", "ack",      "serve",
-    "offline",      "checkpoint",    "register", "fence",     "unfence",  "shutting-down",
-    "partition",    "topic-deleted", "config",   "bug",       "invariant",
-    "log-end",      "sample"};
+    "start",  "registered",   "stop",          "role",       "append",
+    "hw",     "isr-proposed", "isr-committed", "truncate",   "following",
+    "ack",    "serve",        "offline",       "checkpoint", "register",
+    "fence",  "unfence",      "shutting-down", "partition",  "topic-deleted",
+    "config", "bug",          "invariant",     "log-end",    "sample"};
 
 void read_partition_name(std::string_view name, TraceEvent& event) {
     auto parsed = TopicPartition::parse(name);

@@ -129,9 +129,13 @@ Status probe_path(const AddressPlan& plan, BrokerId source, BrokerId destination
 
 namespace {
 
-/// A process that talks to itself (a controller registers with the active one, which it may be) bypasses nobody.
-bool talks_to_itself(const std::vector<TcpSocket>& sockets, const TcpSocket& accepted, const OwnsSocket& owns) {
-    const auto same = [](const TcpEnd& a, const TcpEnd& b) { return a.address == b.address && a.port == b.port; };
+/// A process that talks to itself (a controller registers with the active one, which it may be) bypasses
+/// nobody.
+bool talks_to_itself(const std::vector<TcpSocket>& sockets, const TcpSocket& accepted,
+                     const OwnsSocket& owns) {
+    const auto same = [](const TcpEnd& a, const TcpEnd& b) {
+        return a.address == b.address && a.port == b.port;
+    };
     return owns && std::any_of(sockets.begin(), sockets.end(), [&](const TcpSocket& opened) {
                return same(opened.local, accepted.remote) && same(opened.remote, accepted.local) &&
                       owns(static_cast<BrokerId>(accepted.local.address & 0xFFU), opened.inode);

@@ -161,7 +161,8 @@ bool Process::owns_socket(std::uint64_t inode) const {
     for (const std::string& number : numbers_in(directory)) {
         std::array<char, 64> target{};
         const ssize_t length = ::readlink((directory + "/" + number).c_str(), target.data(), target.size());
-        if (length > 0 && std::string_view(target.data(), static_cast<std::size_t>(length)) == wanted) return true;
+        if (length > 0 && std::string_view(target.data(), static_cast<std::size_t>(length)) == wanted)
+            return true;
     }
     return false;
 }

@@ -1,5 +1,5 @@
-// Columns of /proc/net/tcp and tcp6: "sl: local remote state", five that are not looked at, the inode, then others. Addresses are the hex of 32-bit
-// words in the machine's byte order, ports plain hex.
+// Columns of /proc/net/tcp and tcp6: "sl: local remote state", five that are not looked at, the inode, then
+// others. Addresses are the hex of 32-bit words in the machine's byte order, ports plain hex.
 #include "nemesis/tcp_table.h"
 
 #include <arpa/inet.h>

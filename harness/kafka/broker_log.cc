@@ -63,9 +63,9 @@ void take_partition(std::string_view name, LoggedEvent& event) {
     event.partition = parsed->partition;
 }
 
-/// "[Broker id=1] Leader t-0 with topic id … starts at leader epoch 0 from offset 0 with partition epoch 0, high
-/// watermark 0, ISR [1,2,3], …", "[Broker id=3] Follower t-0 starts at leader epoch 0 from offset 0 with partition
-/// epoch 0 and high watermark 0. Current leader is 1. …"
+/// "[Broker id=1] Leader t-0 with topic id … starts at leader epoch 0 from offset 0 with partition epoch 0,
+/// high watermark 0, ISR [1,2,3], …", "[Broker id=3] Follower t-0 starts at leader epoch 0 from offset 0 with
+/// partition epoch 0 and high watermark 0. Current leader is 1. …"
 bool take_role(Words words, bool leads, LoggedEvent& event) {
     event.kind = TraceKind::Role;
     event.role = leads ? "leader" : "follower";
@@ -93,7 +93,8 @@ bool take_proposal(Words words, LoggedEvent& event) {
     return words.ok();
 }
 
-/// "[Partition t-0 broker=1] ISR updated to 1,2,3  and version updated to 2"; under min ISR "1 (under-min-isr)".
+/// "[Partition t-0 broker=1] ISR updated to 1,2,3  and version updated to 2"; under min ISR "1
+/// (under-min-isr)".
 bool take_commit(Words words, LoggedEvent& event) {
     event.kind = TraceKind::IsrCommitted;
     take_partition(words.after("[Partition ").word(), event);
@@ -116,7 +117,7 @@ std::optional<LoggedEvent> parse_broker_log(std::string_view line) {
         taken = take_proposal(words, event);
     } else if (has(line, "] ISR updated to ")) {
         taken = take_commit(words, event);
-    } else if (has(line, "] Beginning controlled shutdown")) {
+    } else if (has(line, "] Transition from STARTED to SHUTTING_DOWN")) {
         event.kind = TraceKind::ShuttingDown;
         return event;
     }

@@ -1,5 +1,5 @@
-// Lines of a broker's own log that tell what only it knows: the role it took, what it asked and heard about its ISR,
-// and that it began to shut down. Their texts are those of Kafka 3.9 to 4.4.
+// Lines of a broker's own log that tell what only it knows: the role it took, what it asked and heard about
+// its ISR, and that it began to shut down. Their texts are those of Kafka 3.9 to 4.4.
 #pragma once
 
 #include <optional>

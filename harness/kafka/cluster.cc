@@ -18,8 +18,8 @@ namespace fs = std::filesystem;
 constexpr const char* kClusterId = "aGlnaHdhdGVyIHRlc3RzIQ";
 constexpr Duration kFormatPatience = seconds(60);
 /// A cluster's features, which only the formatting tool takes; every other key is a process's.
-constexpr std::string_view kFeatures[] = {"eligible.leader.replicas.version", "transaction.version", "group.version",
-                                          "share.version", "kraft.version"};
+constexpr std::string_view kFeatures[] = {"eligible.leader.replicas.version", "transaction.version",
+                                          "group.version", "share.version", "kraft.version"};
 
 bool is_feature(const std::string& key) {
     return std::find(std::begin(kFeatures), std::end(kFeatures), key) != std::end(kFeatures);
@@ -65,8 +65,8 @@ std::string KafkaCluster::properties(BrokerId id) const {
     for (const auto& [key, value] : scenario().cluster.properties) {
         if (!is_feature(key)) keys[key] = value;
     }
-    std::string text = fmt::format("node.id={}\ncontroller.quorum.voters={}\nlog.dirs={}\n", id, quorum_voters(),
-                                   data_dir(id));
+    std::string text = fmt::format("node.id={}\ncontroller.quorum.voters={}\nlog.dirs={}\n", id,
+                                   quorum_voters(), data_dir(id));
     std::string listeners = listener_properties(id);
     if (nemesis::is_controller(id) && !distribution_.version.at_least(3, 9)) {
         // Older ones have no endpoints to tell, and refuse the key.
@@ -142,8 +142,8 @@ Status KafkaCluster::format_with_tool() {
             options.args.push_back("-XX:SharedArchiveFile=" + distribution_.class_archive);
         options.args.insert(options.args.end(),
                             {fmt::format("-Dlog4j2.configurationFile={}.log4j2.properties", directory), "-cp",
-                             distribution_.class_path(), "kafka.tools.StorageTool", "format", "-t", kClusterId, "-c",
-                             directory + ".properties"});
+                             distribution_.class_path(), "kafka.tools.StorageTool", "format", "-t",
+                             kClusterId, "-c", directory + ".properties"});
         for (const auto& [key, value] : scenario().cluster.properties) {
             if (is_feature(key)) options.args.insert(options.args.end(), {"--feature", key + "=" + value});
         }
@@ -155,7 +155,8 @@ Status KafkaCluster::format_with_tool() {
         const auto ended = tool.wait_exit(monotonic_now() + kFormatPatience);
         if (!ended || ended->code != 0) {
             return failure(fmt::format("Kafka's StorageTool format: {}\n{}",
-                                       ended ? ended->to_string() : "not ended in time", text_of(directory + ".log")));
+                                       ended ? ended->to_string() : "not ended in time",
+                                       text_of(directory + ".log")));
         }
     }
     return {};
@@ -169,7 +170,8 @@ Status KafkaCluster::format_copy(BrokerId id) {
         source = distribution_.format_template + (controller ? "/controller" : "/broker");
     fs::create_directories(data_dir(id), error);
     if (!error) {
-        fs::copy(source, data_dir(id), fs::copy_options::recursive | fs::copy_options::overwrite_existing, error);
+        fs::copy(source, data_dir(id), fs::copy_options::recursive | fs::copy_options::overwrite_existing,
+                 error);
     }
     if (error) return failure(fmt::format("{} to {}: {}", source, data_dir(id), error.message()));
     // An identity of its own, a new one after a wipe: 16 bytes in base64url.
@@ -190,7 +192,8 @@ Status KafkaCluster::start(Instant deadline) {
     KafkaTraceOptions watched;
     watched.topic = scenario().topic.name;
     watched.partitions = static_cast<std::int32_t>(scenario().topic.assignment.size());
-    for (const BrokerId id : members().controllers) watched.controllers.push_back({id, node_dir(id), data_dir(id)});
+    for (const BrokerId id : members().controllers)
+        watched.controllers.push_back({id, node_dir(id), data_dir(id)});
     for (const BrokerId id : members().brokers) watched.brokers.push_back({id, node_dir(id), data_dir(id)});
     trace_ = std::make_unique<KafkaTrace>(std::move(watched));
     return ProcessCluster::start(deadline);
@@ -225,8 +228,8 @@ std::vector<BrokerId> KafkaCluster::active_controllers() const {
     std::int64_t newest = -1;
     std::vector<BrokerId> leads;
     for (const BrokerId id : members().controllers) {
-        const nlohmann::json state =
-            nlohmann::json::parse(text_of(data_dir(id) + "/__cluster_metadata-0/quorum-state"), nullptr, false);
+        const nlohmann::json state = nlohmann::json::parse(
+            text_of(data_dir(id) + "/__cluster_metadata-0/quorum-state"), nullptr, false);
         if (!state.is_object()) continue;
         const std::int64_t epoch = state.value("leaderEpoch", std::int64_t{-1});
         const BrokerId leader = state.value("leaderId", kNoBroker);

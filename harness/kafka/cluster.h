@@ -1,5 +1,5 @@
-// Unmodified Apache Kafka (KRaft): controllers and brokers as JVMs of their own, all they write below the run's
-// directory.
+// Unmodified Apache Kafka (KRaft): controllers and brokers as JVMs of their own, all they write below the
+// run's directory.
 #pragma once
 
 #include <memory>

@@ -31,7 +31,8 @@ Decisions::Changes Decisions::changes_in(const MetadataBatch& batch) {
     for (const wire::MetadataRecord& record : batch.records) {
         if (const auto* registration = std::get_if<wire::RegisterBrokerRecord>(&record))
             changes.registered.insert(registration->broker_id);
-        if (const auto* fence = std::get_if<wire::FenceBrokerRecord>(&record)) changes.fenced.insert(fence->id);
+        if (const auto* fence = std::get_if<wire::FenceBrokerRecord>(&record))
+            changes.fenced.insert(fence->id);
         if (const auto* unfence = std::get_if<wire::UnfenceBrokerRecord>(&record))
             changes.unfenced.insert(unfence->id);
         if (const auto* change = std::get_if<wire::BrokerRegistrationChangeRecord>(&record)) {
@@ -54,15 +55,17 @@ std::vector<Decision> Decisions::of(const MetadataBatch& batch) {
         if (!members.empty()) decisions.push_back({batch.timestamp_ms, std::move(members), kNoBroker});
     };
     for (const wire::MetadataRecord& record : batch.records) {
-        if (const auto* topic = std::get_if<wire::TopicRecord>(&record); topic != nullptr && topic->name == topic_) {
+        if (const auto* topic = std::get_if<wire::TopicRecord>(&record);
+            topic != nullptr && topic->name == topic_) {
             topic_id_ = topic->topic_id;
             topic_known_ = true;
         } else if (const auto* registration = std::get_if<wire::RegisterBrokerRecord>(&record)) {
             tell(apply(*registration));
             decisions.back().registered = registration->broker_id;
             if (brokers_[registration->broker_id].fenced) {
-                tell(fmt::format(R"("e":"fence","broker":{},"broker_epoch":{},"reason":"registered","silent_ns":0)",
-                                 registration->broker_id, registration->broker_epoch));
+                tell(fmt::format(
+                    R"("e":"fence","broker":{},"broker_epoch":{},"reason":"registered","silent_ns":0)",
+                    registration->broker_id, registration->broker_epoch));
             }
         } else if (const auto* change = std::get_if<wire::BrokerRegistrationChangeRecord>(&record)) {
             tell(apply(*change));
@@ -74,7 +77,8 @@ std::vector<Decision> Decisions::of(const MetadataBatch& batch) {
             tell(apply(*partition));
         } else if (const auto* partition_change = std::get_if<wire::PartitionChangeRecord>(&record)) {
             tell(apply(*partition_change, changes));
-        } else if (const auto* config = std::get_if<wire::ConfigRecord>(&record); config != nullptr && !creates) {
+        } else if (const auto* config = std::get_if<wire::ConfigRecord>(&record);
+                   config != nullptr && !creates) {
             tell(apply(*config));
         }
     }
@@ -91,10 +95,11 @@ std::string Decisions::apply(const wire::RegisterBrokerRecord& record) {
 
 std::string Decisions::fence(BrokerId id) {
     Broker& broker = brokers_[id];
+    if (broker.fenced) return "";  // told again when the session of one that had ended itself is over
     broker.fenced = true;
     // How long it had been silent is known to the controller alone.
-    return fmt::format(R"("e":"fence","broker":{},"broker_epoch":{},"reason":"{}","silent_ns":0)", id, broker.epoch,
-                       broker.shutting_down ? "controlled-shutdown" : "session-timeout");
+    return fmt::format(R"("e":"fence","broker":{},"broker_epoch":{},"reason":"{}","silent_ns":0)", id,
+                       broker.epoch, broker.shutting_down ? "controlled-shutdown" : "session-timeout");
 }
 
 std::string Decisions::unfence(BrokerId id) {
@@ -117,13 +122,13 @@ std::string Decisions::apply(const wire::BrokerRegistrationChangeRecord& record)
 
 // -- partitions
 
-std::string Decisions::partition_members(std::int32_t number, const Partition& partition, bool elected, bool unclean,
-                                         const std::string& cause) const {
+std::string Decisions::partition_members(std::int32_t number, const Partition& partition, bool elected,
+                                         bool unclean, const std::string& cause) const {
     return fmt::format(
         R"("e":"partition","p":{},"leader":{},"epoch":{},"partition_epoch":{},"isr":{},"elr":{},"last_known_elr":{},"elected":{},"unclean":{},"last_known_leader":{},"cause":"{}")",
-        quoted(fmt::format("{}-{}", topic_, number)), partition.leader, partition.epoch, partition.partition_epoch,
-        list(partition.isr), list(partition.elr), list(partition.last_known_elr), elected, unclean,
-        cause == "last-known-leader", cause);
+        quoted(fmt::format("{}-{}", topic_, number)), partition.leader, partition.epoch,
+        partition.partition_epoch, list(partition.isr), list(partition.elr), list(partition.last_known_elr),
+        elected, unclean, cause == "last-known-leader", cause);
 }
 
 std::string Decisions::apply(const wire::PartitionRecord& record) {
@@ -166,7 +171,8 @@ std::string Decisions::cause(const Partition& before, const Partition& after, bo
                              const Changes& changes) const {
     const auto gone = [&](const std::set<BrokerId>& among) {
         return std::any_of(before.isr.begin(), before.isr.end(), [&](BrokerId id) {
-            return among.contains(id) && (!contains(after.isr, id) || (before.leader == id && after.leader != id));
+            return among.contains(id) &&
+                   (!contains(after.isr, id) || (before.leader == id && after.leader != id));
         });
     };
     const bool last_known = unclean && before.isr.empty() && before.elr.empty();
@@ -191,7 +197,8 @@ std::string Decisions::cause(const Partition& before, const Partition& after, bo
 
 std::string Decisions::apply(const wire::ConfigRecord& record) const {
     if (record.resource_type != kTopicResource || record.resource_name != topic_) return "";
-    std::string members = fmt::format(R"("e":"config","topic":{},"name":{})", quoted(topic_), quoted(record.name));
+    std::string members =
+        fmt::format(R"("e":"config","topic":{},"name":{})", quoted(topic_), quoted(record.name));
     if (record.value) members += fmt::format(R"(,"value":{})", quoted(*record.value));
     return members;
 }

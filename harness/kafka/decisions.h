@@ -11,7 +11,8 @@
 
 namespace highwater::harness {
 
-/// One line of the trace without time and node: its kind and fields, as JSON members: `"e":"fence","broker":3`.
+/// One line of the trace without time and node: its kind and fields, as JSON members:
+/// `"e":"fence","broker":3`.
 struct Decision {
     std::int64_t timestamp_ms = 0;
     std::string members;
@@ -23,9 +24,9 @@ class Decisions {
 public:
     explicit Decisions(std::string topic) : topic_(std::move(topic)) {}
 
-    /// Batches in the order of the log. A batch holds the records of one decision, or of few that were made at
-    /// once: from who leaves the ISR and who is fenced in it, the cause is told.
-    /// It has said itself that it ends: the metadata log tells a follower's end as it tells a silence, by a fence.
+    /// Batches in the order of the log. A batch holds the records of one decision, or of few that were made
+    /// at once: from who leaves the ISR and who is fenced in it, the cause is told. It has said itself that
+    /// it ends: the metadata log tells a follower's end as it tells a silence, by a fence.
     void shuts_down(BrokerId id) { brokers_[id].shutting_down = true; }
     std::vector<Decision> of(const MetadataBatch& batch);
 

@@ -57,7 +57,8 @@ std::string real_path(const std::string& path) {
 
 std::string find_java() {
     const std::string home = environment("JAVA_HOME");
-    if (!home.empty() && ::access((home + "/bin/java").c_str(), X_OK) == 0) return real_path(home + "/bin/java");
+    if (!home.empty() && ::access((home + "/bin/java").c_str(), X_OK) == 0)
+        return real_path(home + "/bin/java");
     std::string path = environment("PATH");
     while (!path.empty()) {
         const std::size_t colon = path.find(':');
@@ -87,9 +88,11 @@ Result<KafkaDistribution> KafkaDistribution::find(const std::string& what) {
     const std::string directory = is_path ? what : fmt::format("{}/kafka-{}", cache_directory(), what);
     if (is_path) {
         found.jars = jars_in(directory + "/libs");
-        if (found.jars.empty()) return failure(fmt::format("{}/libs: no Kafka distribution, it has no jars", directory));
+        if (found.jars.empty())
+            return failure(fmt::format("{}/libs: no Kafka distribution, it has no jars", directory));
         const std::string text = version_of(found.jars);
-        if (text.empty()) return failure(fmt::format("{}/libs: no kafka-clients jar, which names the version", directory));
+        if (text.empty())
+            return failure(fmt::format("{}/libs: no kafka-clients jar, which names the version", directory));
         auto version = KafkaVersion::parse(text);
         if (!version) return failure(directory, version.error());
         found.version = std::move(*version);
@@ -98,7 +101,8 @@ Result<KafkaDistribution> KafkaDistribution::find(const std::string& what) {
         if (!version) return tl::make_unexpected(version.error());
         found.version = std::move(*version);
         if (::access((directory + "/complete").c_str(), R_OK) != 0)
-            return failure(fmt::format("Apache Kafka {} is not on this machine: scripts/dev kafka {}", what, what));
+            return failure(
+                fmt::format("Apache Kafka {} is not on this machine: scripts/dev kafka {}", what, what));
         found.jars = jars_in(directory);
         const std::string archive = directory + "/classes.jsa";
         if (::access(archive.c_str(), R_OK) == 0) found.class_archive = archive;
@@ -107,7 +111,9 @@ Result<KafkaDistribution> KafkaDistribution::find(const std::string& what) {
     }
     found.java = find_java();
     if (found.java.empty())
-        return failure("no java in JAVA_HOME or PATH, and Kafka needs 17 or later: apt-get install default-jdk-headless");
+        return failure(
+            "no java in JAVA_HOME or PATH, and Kafka needs 17 or later: apt-get install "
+            "default-jdk-headless");
     return found;
 }
 

@@ -1,5 +1,5 @@
-// Where an unmodified Apache Kafka is on this machine, and how its JVMs are started: `scripts/dev kafka VERSION`
-// puts the jars into a cache outside the tree; a distribution that the user has works too.
+// Where an unmodified Apache Kafka is on this machine, and how its JVMs are started: `scripts/dev kafka
+// VERSION` puts the jars into a cache outside the tree; a distribution that the user has works too.
 #pragma once
 
 #include <string>

@@ -23,7 +23,7 @@ public:
     File& operator=(const File&) = delete;
     [[nodiscard]] int fd() const { return fd_; }
     [[nodiscard]] std::optional<std::uint64_t> size() const {
-        struct stat status {};
+        struct stat status{};
         if (fd_ < 0 || ::fstat(fd_, &status) != 0) return std::nullopt;
         return static_cast<std::uint64_t>(status.st_size);
     }
@@ -124,7 +124,7 @@ bool SegmentTail::take_batch(int fd, std::uint64_t size, Progress& progress) {
 
 bool SegmentTail::next_segment() {
     const std::string next = segment_name(log_end_.value_or(0));
-    struct stat status {};
+    struct stat status{};
     if (next == file_ || ::stat((directory_ + "/" + next).c_str(), &status) != 0) return false;
     file_ = next;
     position_ = 0;

@@ -1,6 +1,6 @@
-// Follows the log files of one partition while a broker writes them: where the log ends, which epoch begins where,
-// and, if wanted, every batch. Reading files needs nobody's answer: a frozen or dead broker's log is as plain as
-// any other.
+// Follows the log files of one partition while a broker writes them: where the log ends, which epoch begins
+// where, and, if wanted, every batch. Reading files needs nobody's answer: a frozen or dead broker's log is
+// as plain as any other.
 #pragma once
 
 #include <cstdint>

@@ -41,7 +41,8 @@ KafkaTrace::KafkaTrace(KafkaTraceOptions options)
         Broker broker;
         broker.process = process;
         for (std::int32_t partition = 0; partition < options_.partitions; ++partition) {
-            const std::string directory = fmt::format("{}/{}-{}", process.data_dir, options_.topic, partition);
+            const std::string directory =
+                fmt::format("{}/{}-{}", process.data_dir, options_.topic, partition);
             broker.replicas.push_back({partition, SegmentTail(directory, false), std::nullopt, {}});
         }
         brokers_.push_back(std::move(broker));
@@ -97,15 +98,16 @@ void KafkaTrace::answered(Instant at, const Produce& produce) {
     // What has no code (no answer in time) is no answer of the broker.
     const auto code = wire::parse_error_name(produce.error.view());
     if (process == nullptr || !produce.acks || (produce.status != Outcome::Ok && !code)) return;
-    std::string members = fmt::format(R"("e":"ack","p":"{}-{}","outside":true,"acks":{},"error":{})", options_.topic,
-                                      produce.partition, *produce.acks,
-                                      static_cast<int>(code.value_or(wire::ErrorCode::None)));
+    std::string members =
+        fmt::format(R"("e":"ack","p":"{}-{}","outside":true,"acks":{},"error":{})", options_.topic,
+                    produce.partition, *produce.acks, static_cast<int>(code.value_or(wire::ErrorCode::None)));
     if (produce.offset >= 0) members += fmt::format(R"(,"first":{0},"last":{0})", produce.offset);
     tell(*process, at, members);
     if (produce.status == Outcome::Ok && produce.offset >= 0)
         tell(*process, at,
-             fmt::format(R"("e":"append","p":"{}-{}","outside":true,"acks":{},"first":{},"leo":{})", options_.topic,
-                         produce.partition, *produce.acks, produce.offset, produce.offset + 1));
+             fmt::format(R"("e":"append","p":"{}-{}","outside":true,"acks":{},"first":{},"leo":{})",
+                         options_.topic, produce.partition, *produce.acks, produce.offset,
+                         produce.offset + 1));
 }
 
 void KafkaTrace::started(BrokerId id, std::int32_t incarnation) {
@@ -137,7 +139,8 @@ void KafkaTrace::sampled(BrokerId broker, const ReplicaSample& sample) {
     }
     tell(*process, sample.at,
          fmt::format(R"("e":"sample","p":"{}-0","outside":true,"leader":{},"epoch":{},"leo":{},"hw":{})",
-                     options_.topic, sample.leader, sample.epoch, sample.log_end_offset, sample.high_watermark));
+                     options_.topic, sample.leader, sample.epoch, sample.log_end_offset,
+                     sample.high_watermark));
 }
 
 const WatchedProcess* KafkaTrace::process_of(BrokerId broker) const {
@@ -157,16 +160,17 @@ void KafkaTrace::look_at(Broker& broker, Replica& replica, bool last) {
                          replica.partition, *replica.told_end, *end));
     }
     if (progress.changed || (last && end)) {
-        const LeaderEpoch epoch = replica.tail.epochs().empty() ? kNoEpoch : replica.tail.epochs().back().epoch;
+        const LeaderEpoch epoch =
+            replica.tail.epochs().empty() ? kNoEpoch : replica.tail.epochs().back().epoch;
         // The line closes the time of the one before: that end was seen until then.
         const Instant until = progress.changed ? replica.unchanged_until : began;
         if (end && replica.told_end && *end > *replica.told_end)
             tell(broker.process, monotonic_now(),
-                 fmt::format(R"("e":"append","p":"{}-{}","outside":true,"epoch":{},"first":{},"leo":{})", options_.topic,
-                             replica.partition, epoch, *replica.told_end, *end));
+                 fmt::format(R"("e":"append","p":"{}-{}","outside":true,"epoch":{},"first":{},"leo":{})",
+                             options_.topic, replica.partition, epoch, *replica.told_end, *end));
         tell(broker.process, monotonic_now(),
-             fmt::format(R"("e":"log-end","p":"{}-{}","outside":true,"leo":{},"epoch":{},"until":{})", options_.topic,
-                         replica.partition, end.value_or(0), epoch, until.ns));
+             fmt::format(R"("e":"log-end","p":"{}-{}","outside":true,"leo":{},"epoch":{},"until":{})",
+                         options_.topic, replica.partition, end.value_or(0), epoch, until.ns));
         replica.told_end = end;
     }
     replica.unchanged_until = began;
@@ -196,13 +200,15 @@ void KafkaTrace::tell_logged(Broker& broker, const LoggedEvent& event) {
         // What it has appended since is not of before.
         std::erase_if(table, [&event](const OffsetAndEpoch& entry) { return entry.epoch >= event.epoch; });
         if (event.role == "leader") table.push_back({.offset = event.log_end_offset, .epoch = event.epoch});
-        members += fmt::format(R"(,"role":"{}","leader":{},"epoch":{},"partition_epoch":{},"leo":{},"hw":{},"table":{})",
-                               event.role, event.leader == kNoBroker ? broker.process.id : event.leader, event.epoch,
-                               event.partition_epoch, event.log_end_offset, event.high_watermark, table_text(table));
+        members += fmt::format(
+            R"(,"role":"{}","leader":{},"epoch":{},"partition_epoch":{},"leo":{},"hw":{},"table":{})",
+            event.role, event.leader == kNoBroker ? broker.process.id : event.leader, event.epoch,
+            event.partition_epoch, event.log_end_offset, event.high_watermark, table_text(table));
     }
     if (event.kind == TraceKind::IsrCommitted || event.kind == TraceKind::Role)
         members += fmt::format(R"(,"isr":[{}])", fmt::join(event.isr, ","));
-    if (event.kind == TraceKind::IsrCommitted) members += fmt::format(R"(,"partition_epoch":{})", event.partition_epoch);
+    if (event.kind == TraceKind::IsrCommitted)
+        members += fmt::format(R"(,"partition_epoch":{})", event.partition_epoch);
     if (event.kind == TraceKind::IsrProposed)
         members += fmt::format(R"(,"from":[{}],"to":[{}],"leo":{},"hw":{})", fmt::join(event.isr_from, ","),
                                fmt::join(event.isr, ","), event.log_end_offset, event.high_watermark);
@@ -215,8 +221,8 @@ void KafkaTrace::tell(const WatchedProcess& process, Instant at, const std::stri
     const auto known = incarnations_.find(process.id);
     const std::int32_t incarnation = known == incarnations_.end() ? 1 : known->second;
     if (fresh) found->second.open(file_of(process.node_dir), std::ios::app);
-    found->second << fmt::format("{{\"t\":{},\"n\":{},\"i\":{},\"s\":{},{}}}\n", at.ns, process.id, incarnation,
-                                 ++told_[process.id], members);
+    found->second << fmt::format("{{\"t\":{},\"n\":{},\"i\":{},\"s\":{},{}}}\n", at.ns, process.id,
+                                 incarnation, ++told_[process.id], members);
 }
 
 }  // namespace highwater::harness

@@ -1,6 +1,7 @@
-// What a run of Kafka can be seen to do from outside, in the words of our own nodes' trace (docs/run-format.md):
-// the controllers' metadata log, the replicas' segment files, and lines that brokers log. Lines of brokers carry
-// "outside": true: their times are later than what they tell of, by a look or a millisecond.
+// What a run of Kafka can be seen to do from outside, in the words of our own nodes' trace
+// (docs/run-format.md): the controllers' metadata log, the replicas' segment files, and lines that brokers
+// log. Lines of brokers carry "outside": true: their times are later than what they tell of, by a look or a
+// millisecond.
 #pragma once
 
 #include <condition_variable>
