@@ -59,9 +59,12 @@ std::string cause_of(const Trace& trace, const TraceEvent& change, BrokerId brok
     return fmt::format("the controller ({})", change.text);
 }
 
-std::int64_t hidden_requests(const OtherOp& other) {
+/// Requests beyond one for each append.
+std::int64_t repeated_requests(const OtherOp& other) {
     const auto json = nlohmann::json::parse("{" + other.json + "}", nullptr, false);
-    return json.is_object() ? json.value("requests", std::int64_t{1}) : 1;
+    if (!json.is_object()) return 0;
+    const std::int64_t appends = json.value("appends", std::int64_t{1});
+    return json.value("requests", appends) - appends;
 }
 
 }  // namespace
@@ -116,19 +119,15 @@ std::vector<std::string> restart_findings(const Trace& trace, const std::vector<
 }
 
 std::vector<std::string> client_findings(const History& history) {
-    std::int64_t appends = 0;
     std::int64_t repeated = 0;
     for (const Operation& operation : history.operations) {
         const auto* other = operation.as<OtherOp>();
-        if (other == nullptr || other->op != "hidden-retries") continue;
-        ++appends;
-        repeated += hidden_requests(*other) - 1;
+        if (other != nullptr && other->op == "hidden-retries") repeated += repeated_requests(*other);
     }
-    if (appends == 0) return {};
-    return {
-        fmt::format("librdkafka repeated {} Produce requests of {} appends; the application was told only of "
-                    "the last answers",
-                    repeated, appends)};
+    if (repeated == 0) return {};
+    return {fmt::format(
+        "librdkafka sent {} Produce requests again and told its application only of the last answers",
+        repeated)};
 }
 
 }  // namespace highwater::harness

@@ -129,6 +129,7 @@ private:
             for (const WorkloadPhase& phase : spec.phases) acks.insert(phase.acks.begin(), phase.acks.end());
             const std::int32_t retries = std::max(spec.retries, hidden_retries_of(spec));
             meta.retries = std::max(meta.retries, spec.idempotent ? 0 : retries);
+            meta.max_in_flight = std::max(meta.max_in_flight, spec.in_flight);
         }
         meta.idempotence = !scenario_.workloads.empty() &&
                            std::all_of(scenario_.workloads.begin(), scenario_.workloads.end(),

@@ -72,6 +72,8 @@ struct WorkloadSpec {
     Duration request_timeout = milliseconds(3000);
     /// Of a client that repeats requests by itself: all attempts of one append together.
     Duration delivery_timeout = seconds(30);
+    /// Appends of one producer under way at once; more than one only with a client that sees to them itself.
+    std::int32_t in_flight = 1;
     /// A producer id and sequence numbers: the broker recognises what was sent again.
     bool idempotent = false;
     /// More attempts for the same record where the answer allows one, all of them one operation.

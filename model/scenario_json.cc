@@ -26,6 +26,7 @@ Json workload_json(const WorkloadSpec& spec) {
               {"read", read_mode_name(spec.read)}};
     if (spec.client != ClientKind::Raw) {
         json["client"] = client_kind_name(spec.client);
+        json["in_flight"] = spec.in_flight;
         json["delivery_timeout"] = format_duration(spec.delivery_timeout);
     }
     if (spec.idempotent) json["idempotent"] = true;

@@ -131,6 +131,9 @@ WorkloadSpec read_workload(Section& section) {
     section.take_parsed("rate", parse_rate, spec.rate);
     section.take_duration("request_timeout", spec.request_timeout);
     section.take_duration("delivery_timeout", spec.delivery_timeout);
+    section.take_int("in_flight", spec.in_flight, 1, 1000);
+    if (spec.in_flight > 1 && spec.client == ClientKind::Raw)
+        section.fail("in_flight", "is more than 1: only client rdkafka has several appends under way");
     section.take("idempotent", spec.idempotent);
     section.take_int("retries", spec.retries, 0, 1'000'000);
     take_size(section, spec);

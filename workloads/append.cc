@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "workloads/consumer.h"
+#include "workloads/pipelined_producer.h"
 #include "workloads/producer.h"
 #include "workloads/workload.h"
 
@@ -20,8 +21,7 @@ public:
 
     void start() override {
         for (std::int32_t i = 0; i < context_.spec.producers && !silent(); ++i) {
-            threads_.emplace_back(
-                [this, i] { Producer(context_, context_.first_producer + i, plan_, stopper_).run(); });
+            threads_.emplace_back([this, number = context_.first_producer + i] { produce(number); });
         }
         for (std::int32_t i = 0; i < context_.spec.consumers; ++i) {
             for (std::int32_t partition = 0; partition < context_.partitions; ++partition) {
@@ -44,6 +44,12 @@ public:
     }
 
 private:
+    void produce(std::int64_t number) {
+        if (context_.spec.in_flight > 1)
+            PipelinedProducer(context_, number, plan_, stopper_).run();
+        else
+            Producer(context_, number, plan_, stopper_).run();
+    }
     [[nodiscard]] bool silent() const { return context_.spec.rate && *context_.spec.rate <= 0; }
 
     WorkloadContext context_;

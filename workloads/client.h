@@ -75,6 +75,24 @@ struct ProducerIdReply {
 
 enum class ReadFrom : std::uint8_t { Leader, Follower };
 
+/// Several appends of one client under way at once.
+class Pipeline {
+public:
+    struct Completed {
+        Value value = 0;
+        ProduceReply reply;
+    };
+    virtual ~Pipeline() = default;
+    /// Its reply is among the completed ones later.
+    virtual void start(const ProduceCall& call) = 0;
+    /// Waits for up to `wait` if nothing is completed.
+    virtual std::vector<Completed> completed(Duration wait) = 0;
+    /// Gives up what is under way; its replies still come.
+    virtual void purge() = 0;
+    /// Produce requests sent so far.
+    [[nodiscard]] virtual std::int64_t requests() const = 0;
+};
+
 class Client {
 public:
     virtual ~Client() = default;
@@ -82,6 +100,8 @@ public:
     virtual ProduceReply produce(const ProduceCall& call) = 0;
     /// produce() repeats requests by itself, and sees to the identity of an idempotent producer.
     [[nodiscard]] virtual bool hides_attempts() const { return false; }
+    /// nullptr: this client has one append under way, which is produce().
+    virtual Pipeline* pipeline() { return nullptr; }
     /// From the leader as this client knows it, or from a replica that does not lead; the same one until
     /// refresh(). `max_wait`: how long the broker may wait for a record.
     virtual PollReply poll(std::int32_t partition, Offset from, Duration max_wait, ReadFrom whom) = 0;

@@ -38,12 +38,10 @@ std::int32_t after(std::int32_t sequence) {
 
 Producer::Producer(const WorkloadContext& context, std::int64_t number, PhasePlan& plan, Stopper& stopper)
     : context_(context),
-      number_(number),
-      name_(fmt::format("p{}", number)),
+      appends_(context, number),
       plan_(plan),
       stopper_(stopper),
-      client_(context.clients(name_)),
-      rng_(context.seed ^ static_cast<std::uint64_t>(number)) {}
+      client_(context.clients(appends_.name())) {}
 
 void Producer::run() {
     const std::optional<double> rate = context_.spec.rate;
@@ -77,16 +75,8 @@ bool Producer::append(const PhasePlan::Slot& slot) {
         plan_.give_back(slot, true);
         return false;
     }
-    const WorkloadSpec& spec = context_.spec;
-    ProduceCall call;
-    call.partition = static_cast<std::int32_t>(rng_.below(static_cast<std::uint64_t>(context_.partitions)));
-    call.value = make_value(number_, next_value_++);
-    call.acks = (*slot.acks)[slot.acks->size() == 1 ? 0 : rng_.below(slot.acks->size())];
-    call.timeout = spec.request_timeout;
-    call.size =
-        spec.size_min +
-        static_cast<std::int32_t>(rng_.below(static_cast<std::uint64_t>(spec.size_max - spec.size_min) + 1));
-    if (spec.idempotent && !client_->hides_attempts()) {
+    ProduceCall call = appends_.draw(slot);
+    if (context_.spec.idempotent && !client_->hides_attempts()) {
         call.identity = identity_;
         call.identity->sequence = next_sequence_[call.partition];
     }
@@ -94,7 +84,11 @@ bool Producer::append(const PhasePlan::Slot& slot) {
     const Attempts attempts = attempt_until_definite(call);
     const Outcome outcome =
         produce_outcome(attempts.last.end, call.acks, !attempts.doubtful && !client_->hides_attempts());
-    record(call, attempts, outcome, invoked);
+    appends_.record({call, attempts.last, outcome, invoked, std::nullopt});
+    if (attempts.last.requests > 1)
+        appends_.record_hidden_retries(
+            attempts.last, fmt::format(R"("partition":{},"value":{})", call.partition, call.value),
+            attempts.last.requests);
     if (call.identity) {
         if (outcome == Outcome::Ok) {
             next_sequence_[call.partition] = after(call.identity->sequence);
@@ -126,38 +120,6 @@ Producer::Attempts Producer::attempt_until_definite(ProduceCall call) {
         if (!is(attempts.last.end, wire::ErrorCode::NotEnoughReplicas)) client_->refresh();
         if (stopper_.pause_until(monotonic_now() + kRetryPause)) return attempts;
     }
-}
-
-void Producer::record(const ProduceCall& call, const Attempts& attempts, Outcome outcome, Instant invoked) {
-    Operation operation;
-    operation.invoked = invoked;
-    operation.completed = monotonic_now();
-    Produce produce;
-    produce.partition = call.partition;
-    produce.value = call.value;
-    produce.acks = call.acks;
-    produce.status = outcome;
-    produce.offset = attempts.last.offset;
-    if (outcome != Outcome::Ok) produce.error = attempt_error(attempts.last.end);
-    produce.broker = attempts.last.broker;
-    operation.what = std::move(produce);
-    const std::string name =
-        attempts.last.incarnation == 1 ? name_ : fmt::format("{}.{}", name_, attempts.last.incarnation);
-    context_.recorder->record(name, std::move(operation));
-    if (attempts.last.requests > 1) record_hidden_retries(name, call, attempts.last.requests);
-}
-
-void Producer::record_hidden_retries(const std::string& name, const ProduceCall& call,
-                                     std::int64_t requests) {
-    Operation operation;
-    operation.invoked = monotonic_now();
-    operation.completed = operation.invoked;
-    OtherOp other;
-    other.op = "hidden-retries";
-    other.json =
-        fmt::format(R"("partition":{},"value":{},"requests":{})", call.partition, call.value, requests);
-    operation.what = std::move(other);
-    context_.recorder->record(name, std::move(operation));
 }
 
 }  // namespace highwater::workloads

@@ -18,7 +18,7 @@ LibraryError library_error(int error, bool never_sent) {
 
 AttemptEnd delivery_end(int error, Offset offset, std::int16_t acks) {
     if (error == RD_KAFKA_RESP_ERR_NO_ERROR && offset < 0 && acks != 0)
-        return wire::ErrorCode::DuplicateSequenceNumber;
+        return LibraryError{"acknowledged without an offset", false};
     if (from_a_broker(error)) return broker_end(error);
     return library_error(error, false);
 }

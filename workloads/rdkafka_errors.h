@@ -8,8 +8,9 @@
 
 namespace highwater::workloads {
 
-/// A delivery report. `error`: rd_kafka_resp_err_t; `acks`: -1, 0 or 1; `offset`: unknown if negative. An
-/// acknowledgement without an offset is one that the broker gave by DUPLICATE_SEQUENCE_NUMBER.
+/// A delivery report. `error`: rd_kafka_resp_err_t; `acks`: -1, 0 or 1; `offset`: unknown if negative. No
+/// broker acknowledged a record without an offset: an idempotent producer concludes it from
+/// DUPLICATE_SEQUENCE_NUMBER, or from the acknowledgement of a later record.
 AttemptEnd delivery_end(int error, Offset offset, std::int16_t acks);
 /// The library did not take the record into its queue: nothing was sent, and nothing will be.
 AttemptEnd not_queued_end(int error);

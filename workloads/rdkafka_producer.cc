@@ -3,10 +3,9 @@
 #include <fmt/format.h>
 #include <librdkafka/rdkafka.h>
 
-#include <array>
+#include <utility>
 
 #include "workloads/broker_client.h"
-#include "workloads/rdkafka_delivery.h"
 #include "workloads/rdkafka_errors.h"
 
 namespace highwater::workloads {
@@ -19,6 +18,8 @@ constexpr Duration kServeTime = milliseconds(50);
 /// Beyond the broker's own timeout, so that its answer wins against our patience; as our own client.
 constexpr Duration kAnswerGrace = milliseconds(1000);
 
+int in_ms(Duration duration) { return static_cast<int>(duration / milliseconds(1)); }
+
 }  // namespace
 
 RdkafkaProducer::RdkafkaProducer(const RdkafkaClientOptions& options, std::int16_t acks)
@@ -28,6 +29,8 @@ RdkafkaProducer::RdkafkaProducer(const RdkafkaClientOptions& options, std::int16
 
 std::map<std::string, std::string> RdkafkaProducer::settings() const {
     return {{"acks", std::to_string(acks_)},
+            // A record is a request: what is sent again can be counted.
+            {"batch.num.messages", "1"},
             {"enable.idempotence", options_.idempotent ? "true" : "false"},
             {"retries", std::to_string(options_.retries)},
             {"linger.ms", "0"},
@@ -37,9 +40,18 @@ std::map<std::string, std::string> RdkafkaProducer::settings() const {
 }
 
 void RdkafkaProducer::replace_if_fatal() {
-    if (handle_ != nullptr && rd_kafka_fatal_error(handle_->get(), nullptr, 0) == RD_KAFKA_RESP_ERR_NO_ERROR)
-        return;
-    handle_.reset();
+    if (handle_ != nullptr) {
+        if (rd_kafka_fatal_error(handle_->get(), nullptr, 0) == RD_KAFKA_RESP_ERR_NO_ERROR) return;
+        purge();
+        serve_until(monotonic_now() + kPurgeTime);
+        for (const UnderWay& lost : std::exchange(under_way_, {})) {
+            ProduceReply reply;
+            reply.end = LibraryError{"no delivery report", false};
+            complete(lost.value, std::move(reply));
+        }
+        earlier_requests_ += handle_->produce_requests();
+        handle_.reset();
+    }
     auto made = RdkafkaHandle::make(RdkafkaHandle::Kind::Producer, options_, settings());
     ++incarnation_;
     if (made)
@@ -48,43 +60,84 @@ void RdkafkaProducer::replace_if_fatal() {
         refused_ = made.error().message;
 }
 
-ProduceReply RdkafkaProducer::produce(const ProduceCall& call) {
+void RdkafkaProducer::start(const ProduceCall& call) {
     replace_if_fatal();
-    ProduceReply reply;
-    reply.incarnation = incarnation_;
-    reply.requests = 0;
+    ProduceReply refusal;
     if (handle_ == nullptr) {
-        reply.end = LibraryError{refused_, true};
-        return reply;
+        refusal.end = LibraryError{refused_, true};
+        return complete(call.value, std::move(refusal));
     }
     Bytes value = encode_value(options_.run_id, call.value, call.size);
-    const std::int64_t requests_before = handle_->produce_requests();
     const auto delivery = std::make_shared<Delivery>();
     auto ticket = std::make_unique<DeliveryTicket>(delivery);
     if (rd_kafka_produce(handle_->topic(), call.partition, RD_KAFKA_MSG_F_COPY, value.data(), value.size(),
                          nullptr, 0, ticket.get()) != 0) {
-        reply.end = not_queued_end(rd_kafka_last_error());
-        return reply;
+        refusal.end = not_queued_end(rd_kafka_last_error());
+        return complete(call.value, std::move(refusal));
     }
     static_cast<void>(ticket.release());  // the report's from now on
-    bool reported = wait_for_report(*delivery, monotonic_now() + options_.delivery_timeout + kReportGrace);
-    if (!reported) {
-        rd_kafka_purge(handle_->get(), RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT);
-        reported = wait_for_report(*delivery, monotonic_now() + kPurgeTime);
-    }
-    reply.requests = handle_->produce_requests() - requests_before;
-    reply.end = reported ? delivery_end(delivery->error, delivery->offset, acks_)
-                         : AttemptEnd(LibraryError{"no delivery report", false});
-    if (!reported) return reply;
-    if (delivery->offset >= 0) reply.offset = delivery->offset;
-    reply.broker = delivery->broker;
-    return reply;
+    under_way_.push_back({call.value, delivery});
 }
 
-bool RdkafkaProducer::wait_for_report(const Delivery& delivery, Instant deadline) const {
-    while (!delivery.reported && monotonic_now() < deadline)
-        rd_kafka_poll(handle_->get(), static_cast<int>(kServeTime / milliseconds(1)));
-    return delivery.reported;
+void RdkafkaProducer::complete(Value value, ProduceReply reply) {
+    reply.incarnation = incarnation_;
+    completed_.push_back({value, std::move(reply)});
+}
+
+void RdkafkaProducer::take_reports() {
+    std::erase_if(under_way_, [this](const UnderWay& append) {
+        const Delivery& delivery = *append.delivery;
+        if (!delivery.reported) return false;
+        ProduceReply reply;
+        reply.end = delivery_end(delivery.error, delivery.offset, acks_);
+        if (delivery.offset >= 0) reply.offset = delivery.offset;
+        reply.broker = delivery.broker;
+        complete(append.value, std::move(reply));
+        return true;
+    });
+}
+
+std::vector<Pipeline::Completed> RdkafkaProducer::completed(Duration wait) {
+    if (handle_ != nullptr) {
+        rd_kafka_poll(handle_->get(), completed_.empty() ? in_ms(wait) : 0);
+        take_reports();
+    }
+    return std::exchange(completed_, {});
+}
+
+void RdkafkaProducer::serve_until(Instant deadline) {
+    while (!under_way_.empty() && monotonic_now() < deadline) {
+        rd_kafka_poll(handle_->get(), in_ms(kServeTime));
+        take_reports();
+    }
+}
+
+void RdkafkaProducer::purge() {
+    if (handle_ != nullptr)
+        rd_kafka_purge(handle_->get(), RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT);
+}
+
+std::int64_t RdkafkaProducer::requests() const {
+    return earlier_requests_ + (handle_ == nullptr ? 0 : handle_->produce_requests());
+}
+
+ProduceReply RdkafkaProducer::produce(const ProduceCall& call) {
+    const std::int64_t before = requests();
+    start(call);
+    serve_until(monotonic_now() + options_.delivery_timeout + kReportGrace);
+    if (!under_way_.empty()) {
+        purge();
+        serve_until(monotonic_now() + kPurgeTime);
+    }
+    ProduceReply reply;
+    reply.end = LibraryError{"no delivery report", false};
+    reply.incarnation = incarnation_;
+    under_way_.clear();  // a report that comes later tells nobody
+    for (Pipeline::Completed& completed : std::exchange(completed_, {})) {
+        if (completed.value == call.value) reply = std::move(completed.reply);
+    }
+    reply.requests = requests() - before;
+    return reply;
 }
 
 }  // namespace highwater::workloads

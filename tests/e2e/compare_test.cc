@@ -61,5 +61,17 @@ TEST(Compare, AnApplicationsHiddenRetriesDoubleRecordsUnlessItIsIdempotent) {
     EXPECT_NE(ended.err.find("records written twice"), std::string::npos) << ended.err;
 }
 
+/// The same with several appends under way: more are sent again, and an idempotent producer keeps their
+/// order.
+TEST(Compare, AnApplicationsPipelineKeepsItsOrderWithIdempotence) {
+    const TempDir dir;
+    const Ended ended =
+        highwater(dir, {"compare", "hidden-retries", "--param", "workload.idempotent=false,true", "--set",
+                        "workload.in_flight=8", "--out", dir.file("runs"), "--json"});
+    const Json json = ended.json();
+    ASSERT_TRUE(json.is_object());
+    EXPECT_EQ(json["verdict"], "valid") << ended.out << ended.err;
+}
+
 }  // namespace
 }  // namespace highwater::test

@@ -61,6 +61,8 @@ TEST(ScenarioLoader, NamesFileLineAndKey) {
         {kHead + "size = [9, 3]\n", "f.toml:9: workload.size is [9, 3], not in 0..1048576 and rising"},
         {kHead + "read = \"all\"\n", "f.toml:9: workload.read is 'all', not follow, from-start or followers"},
         {kHead + "client = \"java\"\n", "f.toml:9: workload.client is 'java', not raw or rdkafka"},
+        {kHead + "in_flight = 2\n",
+         "f.toml:9: workload.in_flight is more than 1: only client rdkafka has several appends under way"},
         {kHead + "client = \"rdkafka\"\nread = \"followers\"\n",
          "f.toml:10: workload.read is followers, but client rdkafka reads from leaders"},
         {kHead + "client = \"rdkafka\"\nidempotent = true\nretries = 0\n",

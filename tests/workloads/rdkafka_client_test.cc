@@ -51,6 +51,16 @@ protected:
         return call;
     }
 
+    /// By value.
+    static std::map<Value, ProduceReply> wait_for(Pipeline& pipeline, std::size_t count) {
+        std::map<Value, ProduceReply> replies;
+        const Instant deadline = monotonic_now() + seconds(20);
+        while (replies.size() < count && monotonic_now() < deadline) {
+            for (const auto& [value, reply] : pipeline.completed(milliseconds(50))) replies[value] = reply;
+        }
+        return replies;
+    }
+
     rd_kafka_t* host_ = nullptr;
     rd_kafka_mock_cluster_t* brokers_ = nullptr;
     RdkafkaClientOptions options_;
@@ -126,6 +136,68 @@ TEST_F(RdkafkaClientTest, AProducerThatMetAFatalErrorIsReplaced) {
     const ProduceReply next = client->produce(call(3));
     EXPECT_EQ(next.end, AttemptEnd(ErrorCode::None)) << attempt_error(next.end);
     EXPECT_EQ(next.incarnation, 2);
+}
+
+TEST_F(RdkafkaClientTest, SeveralAppendsAreUnderWay) {
+    options_.idempotent = true;
+    options_.retries = 5;
+    const auto client = make_rdkafka_client(options_);
+    Pipeline& pipeline = *client->pipeline();
+    for (std::int64_t n = 1; n <= 10; ++n) pipeline.start(call(n));
+    const auto replies = wait_for(pipeline, 10);
+    ASSERT_EQ(replies.size(), 10U);
+    for (const auto& [value, reply] : replies) {
+        EXPECT_EQ(reply.end, AttemptEnd(ErrorCode::None)) << attempt_error(reply.end);
+        EXPECT_EQ(reply.offset, (value & 0xff) - 1) << "idempotence keeps the order";
+    }
+    EXPECT_EQ(pipeline.requests(), 10) << "a record is a request";
+}
+
+TEST_F(RdkafkaClientTest, AnInferredAcknowledgementIsNone) {
+    // The second is acknowledged while the first is refused: the library concludes that both are written.
+    answer({RD_KAFKA_RESP_ERR_NOT_ENOUGH_REPLICAS});
+    options_.idempotent = true;
+    options_.retries = 5;
+    const auto client = make_rdkafka_client(options_);
+    Pipeline& pipeline = *client->pipeline();
+    pipeline.start(call(1));
+    pipeline.start(call(2));
+    auto replies = wait_for(pipeline, 2);
+    ASSERT_EQ(replies.size(), 2U);
+    const ProduceReply& first = replies.at(make_value(1, 1));
+    EXPECT_EQ(attempt_error(first.end), "acknowledged without an offset");
+    EXPECT_EQ(produce_outcome(first.end, -1, false), Outcome::Info);
+    EXPECT_EQ(replies.at(make_value(1, 2)).offset, 0);
+}
+
+TEST_F(RdkafkaClientTest, AFatalErrorEndsAllThatIsUnderWay) {
+    options_.idempotent = true;
+    options_.retries = 5;
+    const auto client = make_rdkafka_client(options_);
+    Pipeline& pipeline = *client->pipeline();
+    answer({RD_KAFKA_RESP_ERR_OUT_OF_ORDER_SEQUENCE_NUMBER});
+    pipeline.start(call(1));
+    ASSERT_EQ(wait_for(pipeline, 1).size(), 1U);
+    for (std::int64_t n = 2; n <= 4; ++n) pipeline.start(call(n));
+    for (const auto& [value, reply] : wait_for(pipeline, 3)) {
+        EXPECT_EQ(reply.end, AttemptEnd(ErrorCode::None)) << attempt_error(reply.end);
+        EXPECT_EQ(reply.incarnation, 2);
+    }
+}
+
+TEST_F(RdkafkaClientTest, WhatIsPurgedIsReported) {
+    rd_kafka_mock_broker_set_down(brokers_, -1);
+    const auto client = make_rdkafka_client(options_);
+    Pipeline& pipeline = *client->pipeline();
+    pipeline.start(call(1));
+    pipeline.start(call(2));
+    pipeline.purge();
+    const auto replies = wait_for(pipeline, 2);
+    ASSERT_EQ(replies.size(), 2U);
+    for (const auto& [value, reply] : replies) {
+        EXPECT_EQ(attempt_error(reply.end), "_PURGE_QUEUE");
+        EXPECT_EQ(produce_outcome(reply.end, -1, false), Outcome::Info);
+    }
 }
 
 TEST_F(RdkafkaClientTest, SettingsThatTheLibraryRefusesFailEveryCall) {
