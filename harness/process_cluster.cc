@@ -239,6 +239,11 @@ Result<std::vector<std::string>> ProcessCluster::bypasses() {
     });
 }
 
+pid_t ProcessCluster::pid(BrokerId id) const {
+    const auto found = nodes_.find(id);
+    return found == nodes_.end() || !found->second.process ? -1 : found->second.process->pid();
+}
+
 bool ProcessCluster::running(BrokerId id) const {
     const auto found = nodes_.find(id);
     return found != nodes_.end() && found->second.process && !found->second.process->gone();

@@ -36,6 +36,8 @@ public:
     [[nodiscard]] std::vector<BrokerId> client_ids() const override { return members_.clients; }
     [[nodiscard]] nemesis::Network& network() override { return *network_; }
     [[nodiscard]] Result<std::vector<std::string>> bypasses() override;
+    /// -1: it was never started.
+    [[nodiscard]] pid_t pid(BrokerId id) const;
     [[nodiscard]] bool running(BrokerId id) const override;
     [[nodiscard]] bool paused(BrokerId id) const override;
     [[nodiscard]] bool ended_by_fault(BrokerId id) const override;

@@ -36,7 +36,7 @@ Result<std::vector<Sut>> parse_suts(const std::string& text) {
     return suts;
 }
 
-std::unique_ptr<Cluster> make_cluster(const Sut& sut, const Scenario& scenario, ClusterOptions options) {
+std::unique_ptr<ProcessCluster> make_cluster(const Sut& sut, const Scenario& scenario, ClusterOptions options) {
     if (sut.kafka) return std::make_unique<KafkaCluster>(scenario, std::move(options), *sut.kafka);
     return std::make_unique<NodeCluster>(scenario, std::move(options), node_program());
 }

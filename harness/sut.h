@@ -29,6 +29,6 @@ struct Sut {
 Result<std::vector<Sut>> parse_suts(const std::string& text);
 
 /// Not started yet.
-std::unique_ptr<Cluster> make_cluster(const Sut& sut, const Scenario& scenario, ClusterOptions options);
+std::unique_ptr<ProcessCluster> make_cluster(const Sut& sut, const Scenario& scenario, ClusterOptions options);
 
 }  // namespace highwater::harness
