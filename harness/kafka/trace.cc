@@ -75,11 +75,13 @@ void KafkaTrace::watch() {
 }
 
 void KafkaTrace::look(bool last) {
+    // Read first, told last: what a broker logged before a decision that it led to is read by then.
+    const std::vector<MetadataBatch> batches = metadata_.poll();
     for (Broker& broker : brokers_) {
         for (Replica& replica : broker.replicas) look_at(broker, replica, last);
         read_log(broker);
     }
-    for (const MetadataBatch& batch : metadata_.poll()) {
+    for (const MetadataBatch& batch : batches) {
         const Instant at = at_wall_ms(batch.timestamp_ms);
         for (const Decision& decision : decisions_.of(batch)) {
             tell(options_.controllers.front(), at, decision.members);
