@@ -52,8 +52,8 @@ void PipelinedProducer::run() {
 bool PipelinedProducer::start_one() {
     const auto slot = plan_.take();
     if (!slot) return false;
-    UnderWay append{appends_.draw(*slot), *slot, monotonic_now(), 0};
-    append.sequence = next_sequence_[append.call.partition]++;
+    UnderWay append{appends_.draw(*slot), *slot, monotonic_now(), std::nullopt};
+    if (slot->acks->size() == 1) append.sequence = next_sequence_[append.call.partition]++;
     const ProduceCall call = append.call;
     under_way_.emplace(call.value, std::move(append));
     ++started_;

@@ -20,7 +20,9 @@ private:
         ProduceCall call;
         PhasePlan::Slot slot;
         Instant invoked;
-        std::int64_t sequence = 0;
+        /// Not of appends with acks of their own: each acks has a producer of the library, and their order is
+        /// nobody's promise.
+        std::optional<std::int64_t> sequence;
     };
     /// False: there is nothing to append now.
     bool start_one();
