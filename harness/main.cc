@@ -63,10 +63,12 @@ int main(int argc, char** argv) {
     ExplainArguments explain;
     CLI::App* run_app = app.add_subcommand("run", "one experiment: launch, break, record, check");
     add_run_options(*run_app, run);
-    CLI::App* compare_app =
-        app.add_subcommand("compare", "the same experiment under several values of one key, side by side");
+    CLI::App* compare_app = app.add_subcommand(
+        "compare", "the same experiment on several systems, or under several values, side by side");
     add_run_options(*compare_app, compare.run);
-    compare_app->add_option("--param", compare.param, "key=value,value…")->required();
+    compare_app->get_option("--sut")->description(
+        "node, kafka[:VERSION] or kafka:/PATH; several, comma separated, are the sides");
+    compare_app->add_option("--param", compare.param, "key=value,value…: the values are the sides");
     compare_app->add_option("--runs", compare.runs, "runs of each side, with successive seeds")
         ->check(CLI::Range(1, 1000));
     CLI::App* check_app = app.add_subcommand("check", "judge a history file or a run directory (again)");

@@ -22,6 +22,7 @@
 #include "nemesis/executor.h"
 #include "nemesis/generate.h"
 #include "nemesis/heal.h"
+#include "results/changes.h"
 #include "results/run_dir.h"
 #include "workloads/workload.h"
 
@@ -477,6 +478,8 @@ private:
         result_.verdict = checker::check(input);
         checker::expect_evidence(result_.verdict, scenario_.expect.sometimes, scenario_.expect.never);
         result_.measures = results::measure(recorder_.history(), result_.verdict, phases_);
+        result_.changes = results::leadership_changes(*trace);
+        result_.error_codes = results::error_codes(recorder_.history());
         for (std::string& finding : shrink_findings(*trace, executor_->records(), scenario_)) {
             result_.findings.push_back(std::move(finding));
         }

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 
 namespace highwater::results {
 namespace {
@@ -64,7 +66,9 @@ VerdictKind worse(VerdictKind a, VerdictKind b) {
 void judge_expectations(Comparison& comparison, const Scenario& scenario) {
     for (const auto& [key, expectation] : scenario.compare_expect) {
         for (const ComparedSide& side : comparison.sides) {
-            if (key != comparison.param + "=" + side.value) continue;
+            const bool named = key == comparison.param + "=" + side.value ||
+                               (!side.family.empty() && key == comparison.param + "=" + side.family);
+            if (!named) continue;
             const std::optional<std::int64_t> value = counter(side, expectation.counter);
             const bool met = value && expectation.met(*value);
             const std::string text = key + ": " + expectation.text;
@@ -113,6 +117,74 @@ std::string row(const std::string& label, const std::vector<std::string>& cells)
     return line + "\n";
 }
 
+std::map<std::string, std::int64_t> errors_of(const ComparedSide& side) {
+    std::map<std::string, std::int64_t> counts;
+    for (const RunResult& run : side.runs) {
+        for (const auto& [code, count] : run.error_codes) counts[code] += count;
+    }
+    return counts;
+}
+
+/// One row for each code that a client of any side was told.
+std::string error_rows(const std::vector<ComparedSide>& sides) {
+    std::set<std::string> codes;
+    for (const ComparedSide& side : sides) {
+        for (const auto& [code, count] : errors_of(side)) codes.insert(code);
+    }
+    std::string text;
+    for (const std::string& code : codes) {
+        std::vector<std::string> cells;
+        for (const ComparedSide& side : sides) {
+            const auto counts = errors_of(side);
+            const auto found = counts.find(code);
+            cells.push_back(found == counts.end() ? "-" : thousands(found->second));
+        }
+        text += row("answered " + code, cells);
+    }
+    return text;
+}
+
+std::string steps_text(const std::vector<std::string>& steps) {
+    std::string text;
+    for (const std::string& step : steps) text += (text.empty() ? "" : " → ") + step;
+    return text.empty() ? "no change was seen" : text;
+}
+
+/// "at step 3 node has "ISR 1,2 (fenced)", kafka:4.3.1 "ISR 1,2 (alter-partition)"".
+std::string first_difference(const ComparedSide& a, const ComparedSide& b) {
+    const std::vector<std::string> left = changes_seen(a).front().steps;
+    const std::vector<std::string> right = changes_seen(b).front().steps;
+    const auto step = [](const std::vector<std::string>& steps, std::size_t at) {
+        return at < steps.size() ? "\"" + steps[at] + "\"" : std::string("no more");
+    };
+    for (std::size_t at = 0; at < std::max(left.size(), right.size()); ++at) {
+        if (step(left, at) != step(right, at))
+            return fmt::format("at step {} {} has {}, {} {}", at + 1, a.value, step(left, at), b.value,
+                               step(right, at));
+    }
+    return fmt::format("{} and {} went mostly through the same", a.value, b.value);
+}
+
+std::string changes_text(const std::vector<ComparedSide>& sides) {
+    if (sides.empty()) return "";
+    const std::vector<ChangesSeen> first = changes_seen(sides.front());
+    if (same_changes(sides) && first.size() == 1)
+        return fmt::format("leader and ISR, the same on every side: {}\n", steps_text(first.front().steps));
+    std::string text;
+    for (const ComparedSide& side : sides) {
+        for (const ChangesSeen& seen : changes_seen(side))
+            text += fmt::format(
+                "leader and ISR ({}{}): {}\n", side.value,
+                side.runs.size() > 1 ? fmt::format(", {} of {} runs", seen.runs, side.runs.size()) : "",
+                steps_text(seen.steps));
+    }
+    if (same_changes(sides)) return text + "every side went through the same sequences\n";
+    text += "the sequences DIFFER";
+    for (std::size_t i = 1; i < sides.size(); ++i)
+        text += (i == 1 ? ": " : "; ") + first_difference(sides.front(), sides[i]);
+    return text + "\n";
+}
+
 const Anomaly* first_loss(const ComparedSide& side) {
     for (const RunResult& run : side.runs) {
         const Anomaly* first = nullptr;
@@ -126,6 +198,32 @@ const Anomaly* first_loss(const ComparedSide& side) {
 }
 
 }  // namespace
+
+std::vector<ChangesSeen> changes_seen(const ComparedSide& side) {
+    std::vector<ChangesSeen> seen;
+    for (const RunResult& run : side.runs) {
+        const auto known = std::find_if(seen.begin(), seen.end(), [&run](const ChangesSeen& other) {
+            return other.steps == run.changes;
+        });
+        if (known == seen.end())
+            seen.push_back({run.changes, 1});
+        else
+            ++known->runs;
+    }
+    std::stable_sort(seen.begin(), seen.end(),
+                     [](const ChangesSeen& a, const ChangesSeen& b) { return a.runs > b.runs; });
+    return seen;
+}
+
+bool same_changes(const std::vector<ComparedSide>& sides) {
+    std::set<std::set<std::vector<std::string>>> different;
+    for (const ComparedSide& side : sides) {
+        std::set<std::vector<std::string>> seen;
+        for (const RunResult& run : side.runs) seen.insert(run.changes);
+        different.insert(std::move(seen));
+    }
+    return different.size() <= 1;
+}
 
 Status check_counters(const Scenario& scenario) {
     for (const auto& [side, expectation] : scenario.compare_expect) {
@@ -176,6 +274,7 @@ std::string comparison_to_json(const Comparison& comparison) {
               {"verdict", verdict_name(comparison.verdict)},
               {"reasons", comparison.reasons},
               {"expect", Json::array()},
+              {"same_changes", same_changes(comparison.sides)},
               {"sides", Json::array()}};
     for (const MetExpectation& expectation : comparison.expect) {
         json["expect"].push_back(Json{{"text", expectation.text}, {"met", expectation.met}});
@@ -193,7 +292,11 @@ std::string comparison_to_json(const Comparison& comparison) {
                                      {"dirty_reads", sum(side, &Measures::dirty_reads)},
                                      {"rejected", sum(side, &Measures::rejected)},
                                      {"unavailable_ms", time(median(side, &Measures::unavailable_ms))},
-                                     {"recovery_ms", time(median(side, &Measures::recovery_ms))}});
+                                     {"recovery_ms", time(median(side, &Measures::recovery_ms))},
+                                     {"errors", errors_of(side)},
+                                     {"changes", Json::array()}});
+        for (const ChangesSeen& seen : changes_seen(side))
+            json["sides"].back()["changes"].push_back(Json{{"runs", seen.runs}, {"steps", seen.steps}});
     }
     return json.dump();
 }
@@ -220,6 +323,7 @@ std::string comparison_to_text(const Comparison& comparison, const std::string& 
                     [](const ComparedSide& side) { return sum(side, &Measures::duplicates) > 0; })) {
         text += row("records written twice", counts(&Measures::duplicates));
     }
+    text += error_rows(comparison.sides);
     text += row("unavailable", cells([](const ComparedSide& side) {
                     return seconds_text(median(side, &Measures::unavailable_ms));
                 }));
@@ -232,6 +336,7 @@ std::string comparison_to_text(const Comparison& comparison, const std::string& 
             text += fmt::format("first loss ({}): {}\n", side.value, loss->sentence);
         }
     }
+    text += changes_text(comparison.sides);
     for (const MetExpectation& expectation : comparison.expect) {
         text +=
             fmt::format("{} {}\n", expectation.met ? "as expected:" : "NOT as expected:", expectation.text);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -42,6 +43,9 @@ struct RunResult {
     Measures measures;
     /// Sentences about what was measured, e.g. the time of an ISR shrink beside the timer that caused it.
     std::vector<std::string> findings;
+    /// See results/changes.h.
+    std::vector<std::string> changes;
+    std::map<std::string, std::int64_t> error_codes;
 };
 
 Measures measure(const History& history, const Verdict& verdict, const Phases& phases);

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "model/text_file.h"
+#include "results/changes.h"
 
 namespace highwater::results {
 namespace {
@@ -122,6 +123,8 @@ Result<StoredRun> read_run(const std::string& directory) {
             fmt::format("highwater run {} --seed {}{}{}", shell_quoted((dir / "scenario.json").string()),
                         stored.result.seed, stored.bugs.empty() ? "" : " --bug ", stored.bugs);
     }
+    if (stored.trace) stored.result.changes = leadership_changes(*stored.trace);
+    stored.result.error_codes = error_codes(stored.history);
     stored.result.measures = measure(stored.history, stored.result.verdict, stored.phases);
     return stored;
 }

@@ -33,8 +33,9 @@ struct RunArguments {
 int run_command(const RunArguments& arguments, const CommonOptions& common);
 
 struct CompareArguments {
+    /// Its `sut` may name several, separated by commas: then they are the sides.
     RunArguments run;
-    /// "key=value,value"
+    /// "key=value,value", or "" with several systems.
     std::string param;
     int runs = 1;
 };

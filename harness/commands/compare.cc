@@ -32,55 +32,107 @@ Result<Param> parse_param(const std::string& text) {
     return param;
 }
 
-std::string heading(const Scenario& scenario, const CompareArguments& arguments) {
+/// One column: a scenario on a system.
+struct Side {
+    std::string value;
+    Sut sut;
+    Scenario scenario;
+    /// What makes this side's runs again.
+    RunArguments arguments;
+    std::vector<Setting> settings;
+};
+
+/// Several systems, or several values of one key on one system: never both, since the columns would differ in
+/// two things.
+Result<std::vector<Side>> sides_of(const CompareArguments& arguments) {
+    auto suts = parse_suts(arguments.run.sut);
+    if (!suts) return tl::make_unexpected(suts.error());
+    const bool systems = suts->size() > 1;
+    if (systems && !arguments.param.empty())
+        return failure("compare takes several systems (--sut A,B) or several values (--param), not both");
+    if (!systems && arguments.param.empty())
+        return failure("compare needs --param key=value,value or --sut with several systems");
+    Param param{results::kSutParam, {}};
+    for (const Sut& sut : *suts) param.values.push_back(sut.name);
+    if (!systems) {
+        auto asked = parse_param(arguments.param);
+        if (!asked) return tl::make_unexpected(asked.error());
+        param = std::move(*asked);
+    }
+    std::vector<Side> sides;
+    // Every side is read before the first run: a typo in the last value must not cost the runs before it.
+    for (std::size_t i = 0; i < param.values.size(); ++i) {
+        Side side;
+        side.value = param.values[i];
+        side.sut = (*suts)[systems ? i : 0];
+        side.arguments = arguments.run;
+        if (systems) side.arguments.sut = side.value;
+        if (!systems) side.settings.push_back({param.key, side.value});
+        if (side.sut.kafka && !arguments.run.bugs.empty())
+            return failure("--bug: only our own node has deliberate bugs");
+        auto scenario = load_named_scenario(side.arguments, side.settings);
+        if (!scenario) return tl::make_unexpected(scenario.error());
+        if (const Status known = results::check_counters(*scenario); !known)
+            return tl::make_unexpected(known.error());
+        side.scenario = std::move(*scenario);
+        sides.push_back(std::move(side));
+    }
+    return sides;
+}
+
+std::string heading(const Side& side, const CompareArguments& arguments) {
+    const Scenario& scenario = side.scenario;
     return fmt::format(
-        "{} · {} brokers, RF {}, min.insync.replicas {} · seed {}{}", scenario.name, scenario.cluster.brokers,
+        "{} · {}{} brokers, RF {}, min.insync.replicas {} · seed {}{}", scenario.name,
+        arguments.param.empty() || !side.sut.kafka ? "" : side.sut.name + " · ", scenario.cluster.brokers,
         scenario.topic.assignment.front().size(), scenario.topic.min_insync_replicas(), arguments.run.seed,
         arguments.runs > 1
             ? fmt::format(" to {}", arguments.run.seed + static_cast<unsigned>(arguments.runs) - 1)
             : "");
 }
 
+Result<results::ComparedSide> runs_of(const Side& side, const std::string& param,
+                                      const CompareArguments& arguments, const CommonOptions& common) {
+    results::ComparedSide compared;
+    compared.value = side.value;
+    if (param == results::kSutParam) compared.family = side.sut.family();
+    for (int run = 0; run < arguments.runs; ++run) {
+        RunOptions options;
+        options.sut = side.sut;
+        options.seed = arguments.run.seed + static_cast<std::uint64_t>(run);
+        options.out = arguments.run.out;
+        options.bugs = arguments.run.bugs;
+        options.command_line = common.command_line;
+        options.reproduce = reproduce_command(side.arguments, options.seed, side.settings);
+        options.interrupted = common.interrupted;
+        fmt::print(stderr, "{}={} · seed {}\n", param, side.value, options.seed);
+        auto result = run_scenario(side.scenario, options);
+        if (!result) return tl::make_unexpected(result.error());
+        compared.runs.push_back(std::move(*result));
+    }
+    return compared;
+}
+
 }  // namespace
 
 int compare_command(const CompareArguments& arguments, const CommonOptions& common) {
-    const auto param = parse_param(arguments.param);
-    if (!param) return report_error(param.error().message, kExitUsage);
-    std::vector<Scenario> scenarios;
-    // Every side is read before the first run: a typo in the last value must not cost the runs before it.
-    for (const std::string& value : param->values) {
-        auto scenario = load_named_scenario(arguments.run, {{param->key, value}});
-        if (!scenario) return report_error(scenario.error().message, kExitUsage);
-        if (const Status known = results::check_counters(*scenario); !known) {
-            return report_error(known.error().message, kExitUsage);
+    const auto sides = sides_of(arguments);
+    if (!sides) return report_error(sides.error().message, kExitUsage);
+    const std::string param =
+        arguments.param.empty() ? results::kSutParam : parse_param(arguments.param)->key;
+    std::vector<results::ComparedSide> compared;
+    for (const Side& side : *sides) {
+        auto runs = runs_of(side, param, arguments, common);
+        if (!runs) {
+            const bool interrupted = runs.error().message == kInterrupted;
+            return report_error(runs.error().message, interrupted ? kExitInterrupted : kExitHarness);
         }
-        scenarios.push_back(std::move(*scenario));
+        compared.push_back(std::move(*runs));
     }
-    std::vector<results::ComparedSide> sides;
-    for (std::size_t i = 0; i < scenarios.size(); ++i) {
-        results::ComparedSide side;
-        side.value = param->values[i];
-        for (int run = 0; run < arguments.runs; ++run) {
-            RunOptions options;
-            options.seed = arguments.run.seed + static_cast<std::uint64_t>(run);
-            options.out = arguments.run.out;
-            options.bugs = arguments.run.bugs;
-            options.command_line = common.command_line;
-            options.reproduce = reproduce_command(arguments.run, options.seed, {{param->key, side.value}});
-            options.interrupted = common.interrupted;
-            fmt::print(stderr, "{}={} · seed {}\n", param->key, side.value, options.seed);
-            auto result = run_scenario(scenarios[i], options);
-            if (!result) {
-                const bool interrupted = result.error().message == kInterrupted;
-                return report_error(result.error().message, interrupted ? kExitInterrupted : kExitHarness);
-            }
-            side.runs.push_back(std::move(*result));
-        }
-        sides.push_back(std::move(side));
-    }
-    const results::Comparison comparison = results::compare(scenarios.front(), param->key, std::move(sides));
+    const Scenario& scenario = sides->front().scenario;
+    const results::Comparison comparison = results::compare(scenario, param, std::move(compared));
     fmt::print(common.json ? stderr : stdout, "{}",
-               results::comparison_to_text(comparison, heading(scenarios.front(), arguments)));
+               results::comparison_to_text(comparison, heading(sides->front(), arguments)));
     if (common.json) fmt::print("{}\n", results::comparison_to_json(comparison));
     return exit_code(comparison.verdict);
 }

@@ -136,11 +136,71 @@ TEST(ResultJson, KeysOfARunAndOfAComparison) {
         comparison_to_json(compare(on_and_off(), "k", {{"true", {run(VerdictKind::Valid, 1)}}}));
     EXPECT_EQ(compared.find('\n'), std::string::npos);
     EXPECT_EQ(keys_of(Json::parse(compared)),
-              (std::vector<std::string>{"scenario", "param", "verdict", "reasons", "expect", "sides"}));
-    EXPECT_EQ(
-        keys_of(Json::parse(compared).at("sides").at(0)),
-        (std::vector<std::string>{"value", "runs", "verdicts", "acked", "lost_committed", "read_then_lost",
-                                  "lost_weak", "dirty_reads", "rejected", "unavailable_ms", "recovery_ms"}));
+              (std::vector<std::string>{"scenario", "param", "verdict", "reasons", "expect", "same_changes",
+                                        "sides"}));
+    EXPECT_EQ(keys_of(Json::parse(compared).at("sides").at(0)),
+              (std::vector<std::string>{"value", "runs", "verdicts", "acked", "lost_committed",
+                                        "read_then_lost", "lost_weak", "dirty_reads", "rejected",
+                                        "unavailable_ms", "recovery_ms", "errors", "changes"}));
+}
+
+RunResult through(std::vector<std::string> changes) {
+    RunResult result = run(VerdictKind::Valid, 0);
+    result.changes = std::move(changes);
+    return result;
+}
+
+TEST(Compare, SystemsAreNamedByThemselvesOrByTheirFamily) {
+    const Scenario scenario = expecting({{"sut=kafka", "acked >= 1"}, {"sut=node", "acked >= 2000"}});
+    const Comparison comparison = compare(scenario, kSutParam,
+                                          {{"node", {run(VerdictKind::Valid, 0)}, "node"},
+                                           {"kafka:4.3.1", {run(VerdictKind::Valid, 0)}, "kafka"}});
+    ASSERT_EQ(comparison.expect.size(), 2U);
+    EXPECT_TRUE(comparison.expect[0].met);
+    EXPECT_FALSE(comparison.expect[1].met) << "1000";
+}
+
+TEST(Changes, AreTheSameWhateverTheOrderOfTheRuns) {
+    const RunResult a = through({"leader 1 epoch 0 ISR 1,2,3 (created)", "ISR 1,2 (fenced)"});
+    const RunResult b = through({"leader 1 epoch 0 ISR 1,2,3 (created)", "ISR 1,2 (alter-partition)"});
+    EXPECT_TRUE(same_changes({{"node", {a, b}}, {"kafka", {b, a, a}}}));
+    EXPECT_FALSE(same_changes({{"node", {a, a}}, {"kafka", {a, b}}}));
+    const std::vector<ChangesSeen> seen = changes_seen({"node", {b, a, a}});
+    ASSERT_EQ(seen.size(), 2U);
+    EXPECT_EQ(seen[0].steps, a.changes);
+    EXPECT_EQ(seen[0].runs, 2);
+}
+
+TEST(Changes, TextNamesTheFirstStepThatDiffers) {
+    const RunResult a = through({"leader 1 epoch 0 ISR 1,2,3 (created)", "ISR 1,2 (fenced)"});
+    const RunResult b = through({"leader 1 epoch 0 ISR 1,2,3 (created)"});
+    const auto text = [](std::vector<ComparedSide> sides) {
+        return comparison_to_text(compare(Scenario{}, kSutParam, std::move(sides)), "h");
+    };
+    EXPECT_NE(
+        text({{"node", {a}}, {"kafka", {a}}})
+            .find("leader and ISR, the same on every side: leader 1 epoch 0 ISR 1,2,3 (created) → ISR 1,2 "
+                  "(fenced)\n"),
+        std::string::npos);
+    const std::string different = text({{"node", {a}}, {"kafka", {b}}});
+    EXPECT_NE(different.find("leader and ISR (kafka): leader 1 epoch 0 ISR 1,2,3 (created)\n"),
+              std::string::npos)
+        << different;
+    EXPECT_NE(
+        different.find("the sequences DIFFER: at step 2 node has \"ISR 1,2 (fenced)\", kafka no more\n"),
+        std::string::npos)
+        << different;
+}
+
+TEST(Text, CountsEveryCodeThatAClientWasTold) {
+    RunResult refused = run(VerdictKind::Valid, 0);
+    refused.error_codes = {{"Produce NOT_ENOUGH_REPLICAS", 2}};
+    const Comparison comparison = compare(
+        Scenario{}, kSutParam, {{"node", {refused, refused}}, {"kafka", {run(VerdictKind::Valid, 0)}}});
+    EXPECT_NE(comparison_to_text(comparison, "h").find("answered Produce NOT_ENOUGH_REPLICAS"),
+              std::string::npos);
+    EXPECT_EQ(Json::parse(comparison_to_json(comparison)).at("sides").at(0).at("errors"),
+              (Json{{"Produce NOT_ENOUGH_REPLICAS", 4}}));
 }
 
 TEST(Text, SaysTheFirstLossAndWhatWasExpected) {
