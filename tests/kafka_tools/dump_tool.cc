@@ -7,19 +7,16 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <sstream>
 
+#include "harness/kafka/distribution.h"
 #include "wire/record_batch.h"
 
 namespace highwater::test {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr const char* kVersion = "4.3.1";
-constexpr const char* kInstall = "scripts/dev setup (or: apt-get install default-jre-headless maven)";
 
 Dumped run(const std::string& command) {
     Dumped done;
@@ -33,38 +30,6 @@ Dumped run(const std::string& command) {
     return done;
 }
 
-fs::path cache_directory() {
-    const char* cache = std::getenv("XDG_CACHE_HOME");
-    const char* home = std::getenv("HOME");
-    const fs::path base = cache != nullptr && *cache != '\0' ? fs::path(cache)
-                          : home != nullptr                  ? fs::path(home) / ".cache"
-                                                             : fs::temp_directory_path();
-    return base / "highwater" / (std::string("kafka-tools-") + kVersion);
-}
-
-/// Where the jars are; "" after a failure of the test.
-std::string jars() {
-    const fs::path directory = cache_directory();
-    const fs::path tool = directory / (std::string("kafka-tools-") + kVersion + ".jar");
-    if (fs::exists(tool) && fs::exists(directory / "complete")) return directory.string();
-    if (run("mvn --version").exit_code != 0) {
-        ADD_FAILURE() << "Kafka's tools cannot be fetched: no Maven. Install it: " << kInstall;
-        return "";
-    }
-    const Dumped fetched = run("mvn -q -B -f " HW_SOURCE_DIR
-                               "/tests/kafka_tools/pom.xml dependency:copy-dependencies "
-                               "-DincludeScope=runtime -DoutputDirectory=" +
-                               directory.string());
-    if (fetched.exit_code != 0 || !fs::exists(tool)) {
-        ADD_FAILURE() << "Maven did not fetch Kafka's tools:\n" << fetched.text;
-        return "";
-    }
-    // Two tests may fetch at once: the same files, and the mark comes last.
-    std::FILE* mark = std::fopen((directory / "complete").c_str(), "w");
-    if (mark != nullptr) std::fclose(mark);
-    return directory.string();
-}
-
 }  // namespace
 
 std::size_t Dumped::count(const std::string& part) const {
@@ -74,16 +39,15 @@ std::size_t Dumped::count(const std::string& part) const {
 }
 
 Dumped dump(const std::vector<std::string>& files, const std::string& options) {
-    if (run("java -version").exit_code != 0) {
-        ADD_FAILURE() << "Kafka's tools cannot run: no Java. Install it: " << kInstall;
+    const auto kafka = harness::KafkaDistribution::find(harness::kDefaultKafka);
+    if (!kafka) {
+        ADD_FAILURE() << "Kafka's tools cannot run: " << kafka.error().message;
         return {};
     }
-    const std::string directory = jars();
-    if (directory.empty()) return {};
     std::string list;
     for (const std::string& file : files) list += (list.empty() ? "" : ",") + file;
-    return run("java -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -cp '" + directory +
-               "/*' org.apache.kafka.tools.DumpLogSegments " + options + " --files '" + list + "'");
+    return run("'" + kafka->java + "' -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -cp '" + kafka->class_path() +
+               "' org.apache.kafka.tools.DumpLogSegments " + options + " --files '" + list + "'");
 }
 
 namespace {

@@ -1,4 +1,4 @@
-// Kafka's own DumpLogSegments, fetched with Maven when first needed, as an oracle for the files we write.
+// Kafka's own DumpLogSegments, from the jars that `scripts/dev kafka` fetches, as an oracle for the files we write.
 #pragma once
 
 #include <string>
@@ -16,8 +16,8 @@ struct Dumped {
     [[nodiscard]] std::size_t count(const std::string& part) const;
 };
 
-/// Runs the tool over `files` with further `options`. A failure of the test, naming the command to install
-/// what is missing, if there is no Java or Maven.
+/// Runs the tool over `files` with further `options`. A failure of the test, naming the command that fetches
+/// what is missing, if there is no Java or no Kafka.
 Dumped dump(const std::vector<std::string>& files, const std::string& options = "");
 
 /// What the tool prints when it finds something wrong; "" if it found nothing.
