@@ -55,7 +55,7 @@ bool PipelinedProducer::start_one() {
     UnderWay append{appends_.draw(*slot), *slot, monotonic_now(), std::nullopt};
     if (slot->acks->size() == 1) append.sequence = next_sequence_[append.call.partition]++;
     const ProduceCall call = append.call;
-    under_way_.emplace(call.value, std::move(append));
+    under_way_.emplace(call.value, append);
     ++started_;
     pipeline_->start(call);
     return true;

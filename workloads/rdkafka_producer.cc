@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <librdkafka/rdkafka.h>
 
+#include <tuple>
 #include <utility>
 
 #include "workloads/broker_client.h"
@@ -75,7 +76,7 @@ void RdkafkaProducer::start(const ProduceCall& call) {
         refusal.end = not_queued_end(rd_kafka_last_error());
         return complete(call.value, std::move(refusal));
     }
-    static_cast<void>(ticket.release());  // the report's from now on
+    std::ignore = ticket.release();  // the report's from now on
     under_way_.push_back({call.value, delivery});
 }
 

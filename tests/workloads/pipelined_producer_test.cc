@@ -23,6 +23,7 @@ struct Script {
     std::size_t most = 0;
     std::int64_t requests = 0;
     bool purged = false;
+    std::int32_t incarnation = 1;
     /// How the next append in `under_way` ends; nullopt: not yet.
     std::function<std::optional<AttemptEnd>(const ProduceCall&)> report;
 };
@@ -46,6 +47,7 @@ public:
             if (!end) break;
             all.push_back({call.value, {}});
             all.back().reply.end = *end;
+            all.back().reply.incarnation = script_.incarnation;
             script_.under_way.pop_front();
         }
         if (all.empty()) std::this_thread::yield();
@@ -142,6 +144,17 @@ TEST_F(PipelinedProducerTest, OnlyWhatWasNotQueuedIsAppendedAnew) {
     ASSERT_NE(hidden, nullptr) << "4 requests for 3 appends, as the refused one counts for none";
     EXPECT_EQ(hidden->op, "hidden-retries");
     EXPECT_EQ(hidden->json, R"("appends":3,"requests":4)");
+}
+
+TEST_F(PipelinedProducerTest, AReplacedProducerIsAnotherProcess) {
+    script_.report = [this](const ProduceCall& call) -> std::optional<AttemptEnd> {
+        if (call.value == make_value(1, 2)) script_.incarnation = 2;
+        return ErrorCode::None;
+    };
+    const History& history = run(2, [](PhasePlan& plan) { return plan.finished(); });
+    ASSERT_EQ(history.operations.size(), 2U);
+    EXPECT_EQ(history.clients, (std::vector<std::string>{"p1", "p1.2"}));
+    EXPECT_NE(history.operations[0].client, history.operations[1].client);
 }
 
 }  // namespace
