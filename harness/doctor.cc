@@ -24,6 +24,7 @@
 #include <sstream>
 
 #include "harness/child.h"
+#include "harness/kafka/distribution.h"
 #include "harness/program_paths.h"
 #include "nemesis/address_plan.h"
 
@@ -251,10 +252,7 @@ std::string printed(const std::string& program, const std::string& argument) {
 }
 
 Capability java() {
-    const char* home = std::getenv("JAVA_HOME");
-    const std::string at_home = home == nullptr || *home == '\0' ? "" : std::string(home) + "/bin/java";
-    const std::string program =
-        !at_home.empty() && ::access(at_home.c_str(), X_OK) == 0 ? at_home : in_path("java");
+    const std::string program = find_java();
     Capability jdk{"Java 17",
                    "--sut kafka",
                    false,
@@ -269,6 +267,21 @@ Capability java() {
                             jdk.ok ? "" : fmt::format(", {} is the oldest that will do", kOldest));
     if (jdk.ok) jdk.remedy.clear();
     return jdk;
+}
+
+Capability kafka() {
+    const auto found = KafkaDistribution::find(kDefaultKafka);
+    Capability jars{
+        fmt::format("Apache Kafka {}", kDefaultKafka), "--sut kafka", false, found.has_value(), "", ""};
+    if (!found) {
+        jars.found = found.error().message;
+        jars.remedy = fmt::format("scripts/dev kafka {}", kDefaultKafka);
+        return jars;
+    }
+    jars.found =
+        fmt::format("{} jars{}", found->jars.size(),
+                    found->class_archive.empty() ? ", no archive of classes: starts take longer" : "");
+    return jars;
 }
 
 Capability program(const std::string& name, const std::string& serves, const std::string& package) {
@@ -356,6 +369,7 @@ std::vector<Capability> examine_machine(const std::string& out) {
             answered("/dev/fuse", "disk faults through a file system (later)", false,
                      open_device("/dev/fuse"), "can be opened", permit),
             java(),
+            kafka(),
             program("mvn", "--sut kafka: fetches Kafka's jars", "maven"),
             program("kcat", "a guest client for tests", "kcat"),
             librdkafka(),

@@ -49,13 +49,23 @@ TEST(Doctor, ThisMachineCanRunTheMainJob) {
         EXPECT_TRUE(check["ok"].get<bool>() || !check["needed"].get<bool>()) << check;
         EXPECT_TRUE(!check["ok"].get<bool>() || check["remedy"] == "") << check;
     }
-    for (const char* name :
-         {"cores", "memory", "disk", "loopback addresses", "signals", "ptrace", "cgroups", "user namespaces",
-          "/dev/net/tun", "Java 17", "mvn", "kcat", "librdkafka", "chromium", "clock"}) {
+    for (const char* name : {"cores", "memory", "disk", "loopback addresses", "signals", "ptrace", "cgroups",
+                             "user namespaces", "/dev/net/tun", "Java 17", "Apache Kafka 4.3.1", "mvn",
+                             "kcat", "librdkafka", "chromium", "clock"}) {
         EXPECT_EQ(names.count(name), 1U) << name;
     }
     EXPECT_EQ(lines_of(ended.err).size(), names.size() + 1);
     EXPECT_TRUE(check_of(json, "chromium")["ok"].get<bool>()) << "the page's tests need it";
+}
+
+TEST(Doctor, NamesTheCommandThatFetchesKafka) {
+    const TempDir dir;
+    const Environment nothing_fetched("XDG_CACHE_HOME", dir.path());
+    const Json json = highwater(dir, {"doctor", "--out", dir.file("runs"), "--json"}).json();
+    const Json& kafka = check_of(json, "Apache Kafka 4.3.1");
+    EXPECT_FALSE(kafka["ok"].get<bool>());
+    EXPECT_FALSE(kafka["needed"].get<bool>());
+    EXPECT_EQ(kafka["remedy"], "scripts/dev kafka 4.3.1");
 }
 
 TEST(Doctor, MissingProgramsAreToldWithTheirCommand) {
