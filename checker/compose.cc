@@ -54,6 +54,7 @@ Verdict check(const CheckInput& input) {
         check_hw_above_isr(context, findings);
         check_replica_divergence(context, findings);
         check_replica_rules(context, findings);
+        check_acked_outside_isr(context, findings);
         check_stuck(context, findings);
         collect_evidence(context, findings);
     }

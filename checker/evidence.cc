@@ -146,6 +146,7 @@ private:
             case TraceKind::Bug:
             case TraceKind::Invariant:
             case TraceKind::LogEnd:
+            case TraceKind::Registration:
                 return;
             case TraceKind::Sample:
                 sampled(line, counts);

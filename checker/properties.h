@@ -31,6 +31,8 @@ void check_hw_regression(const Context& context, Findings& findings);
 void check_hw_above_isr(const Context& context, Findings& findings);
 /// replica-divergence, by the final reads of replicas.
 void check_replica_divergence(const Context& context, Findings& findings);
+/// acked-outside-isr, by the controller's log and the replicas' files.
+void check_acked_outside_isr(const Context& context, Findings& findings);
 /// unexplained-truncation, follower-hw-above-leader, acked-outside-isr, and the invariants by their names.
 void check_replica_rules(const Context& context, Findings& findings);
 /// Of each replica that is outside the controller's last ISR, where its log and the leader's part: "offset 20

@@ -102,6 +102,33 @@ const std::vector<const TraceEvent*>& PartitionTrace::of(TraceKind kind) const {
     return found == by_kind_.end() ? none : found->second;
 }
 
+namespace {
+
+bool takes_data(std::string_view kind) {
+    return kind == "wipe" || kind == "power-loss" || kind.starts_with("lose-") || kind.starts_with("disk-") ||
+           kind.starts_with("corrupt");
+}
+
+/// "2" or "1,2".
+bool aims_at(std::string_view target, BrokerId node) {
+    return fmt::format(",{},", target).find(fmt::format(",{},", node)) != std::string::npos;
+}
+
+}  // namespace
+
+std::vector<OpIndex> faults_that_take_data(const History& history, BrokerId node, Instant from, Instant to) {
+    std::vector<OpIndex> found;
+    for (std::size_t op = 0; op < history.operations.size(); ++op) {
+        const Operation& operation = history.operations[op];
+        const auto* fault = operation.as<FaultOp>();
+        const bool between = operation.completed >= from && operation.invoked <= to;
+        if (fault != nullptr && between && fault->status == "ok" && takes_data(fault->kind) &&
+            aims_at(fault->target, node))
+            found.push_back(static_cast<OpIndex>(op));
+    }
+    return found;
+}
+
 /// Follows the log ends of a partition's replicas and remembers where one fell over a restart.
 class LossFinder {
 public:
@@ -131,26 +158,14 @@ private:
 
     [[nodiscard]] DataLoss loss(const TraceEvent& event, const End& before) const {
         DataLoss found{event.node, event.at, event.sequence, before.offset, event.log_end_offset};
-        for (std::size_t op = 0; op < history_.operations.size(); ++op) {
-            const Operation& operation = history_.operations[op];
-            const auto* fault = operation.as<FaultOp>();
-            const bool between = operation.completed >= before.at && operation.invoked <= event.at;
-            if (fault == nullptr || !between || fault->status != "ok" || !takes_data(fault->kind)) continue;
-            if (!aims_at(fault->target, event.node)) continue;
-            found.fault = static_cast<OpIndex>(op);
+        for (const OpIndex op : faults_that_take_data(history_, event.node, before.at, event.at)) {
+            found.fault = op;
             for (const auto& [at, isr] : in_sync_) {
-                if (at <= operation.invoked) found.sole_in_sync = isr == std::vector<BrokerId>{event.node};
+                if (at <= history_.operations[op].invoked)
+                    found.sole_in_sync = isr == std::vector<BrokerId>{event.node};
             }
         }
         return found;
-    }
-    static bool takes_data(std::string_view kind) {
-        return kind == "wipe" || kind == "power-loss" || kind.starts_with("lose-") ||
-               kind.starts_with("disk-") || kind.starts_with("corrupt");
-    }
-    /// "2" or "1,2".
-    static bool aims_at(std::string_view target, BrokerId node) {
-        return fmt::format(",{},", target).find(fmt::format(",{},", node)) != std::string::npos;
     }
 
     const History& history_;

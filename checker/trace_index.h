@@ -69,6 +69,10 @@ struct DataLoss {
     bool sole_in_sync = false;
 };
 
+/// Recorded faults that take unflushed or stored data of this broker and were in force at some time of
+/// [from, to].
+std::vector<OpIndex> faults_that_take_data(const History& history, BrokerId node, Instant from, Instant to);
+
 class PartitionTrace {
 public:
     /// By time.

@@ -38,7 +38,8 @@ enum class TraceKind : std::uint8_t {
     Bug,
     Invariant,
     LogEnd,
-    Sample
+    Sample,
+    Registration
 };
 
 struct TraceReplica {

@@ -33,12 +33,13 @@ public:
         if (ok_) rest_.remove_prefix(static_cast<std::size_t>(end - rest_.data()));
         return value;
     }
-    /// "1,2,3", in any order.
+    /// "1,2,3" or "1, 2, 3", in any order.
     std::vector<BrokerId> ids() {
         std::vector<BrokerId> ids;
         while (ok_ && !rest_.empty() && rest_.front() >= '0' && rest_.front() <= '9') {
             ids.push_back(number<BrokerId>());
-            if (!rest_.empty() && rest_.front() == ',') rest_.remove_prefix(1);
+            if (rest_.starts_with(',')) rest_.remove_prefix(1);
+            if (rest_.starts_with(' ')) rest_.remove_prefix(1);
         }
         std::sort(ids.begin(), ids.end());
         return ids;
@@ -103,6 +104,18 @@ bool take_commit(Words words, LoggedEvent& event) {
     return words.ok();
 }
 
+/// "[Broker id=1] Skipped the become-leader state change for t-0 with topic id …, partition registration
+/// PartitionRegistration(…, isr=[1, 2], …, leader=1, …, leaderEpoch=0, partitionEpoch=1) …"
+bool take_registration(Words words, LoggedEvent& event) {
+    event.kind = TraceKind::Registration;
+    take_partition(words.after(" state change for ").word(), event);
+    event.isr = words.after("PartitionRegistration(").after(" isr=[").ids();
+    event.leader = words.after(" leader=").number<BrokerId>();
+    event.epoch = words.after(" leaderEpoch=").number<LeaderEpoch>();
+    event.partition_epoch = words.after(" partitionEpoch=").number<PartitionEpoch>();
+    return words.ok();
+}
+
 }  // namespace
 
 std::optional<LoggedEvent> parse_broker_log(std::string_view line) {
@@ -113,6 +126,8 @@ std::optional<LoggedEvent> parse_broker_log(std::string_view line) {
     bool taken = false;
     if (has(line, "starts at leader epoch ")) {
         taken = take_role(words, has(line, "] Leader "), event);
+    } else if (has(line, "] Skipped the become-")) {
+        taken = take_registration(words, event);
     } else if (has(line, "] Shrinking ISR from ")) {
         taken = take_proposal(words, event);
     } else if (has(line, "] ISR updated to ")) {

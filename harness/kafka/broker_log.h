@@ -1,5 +1,5 @@
 // Lines of a broker's own log that tell what only it knows: the role it took, what it asked and heard about
-// its ISR, and that it began to shut down. Their texts are those of Kafka 3.9 to 4.4.
+// its ISR, what metadata told it, and that it began to shut down. Their texts are those of Kafka 3.9 to 4.4.
 #pragma once
 
 #include <optional>
@@ -12,7 +12,7 @@
 namespace highwater::harness {
 
 struct LoggedEvent {
-    /// Role, IsrProposed, IsrCommitted; ShuttingDown has no partition.
+    /// Role, IsrProposed, IsrCommitted, Registration; ShuttingDown has no partition.
     TraceKind kind = TraceKind::Role;
     /// Milliseconds since 1970.
     std::int64_t wall_ms = 0;

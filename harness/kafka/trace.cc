@@ -12,6 +12,8 @@ namespace highwater::harness {
 namespace {
 
 constexpr Duration kLook = milliseconds(4);
+/// A log that stands still is told of again after this time: that it ended there in between is evidence.
+constexpr Duration kToldAgain = milliseconds(200);
 constexpr const char* kMetadataDirectory = "/__cluster_metadata-0";
 
 std::vector<std::string> metadata_directories(const std::vector<WatchedProcess>& controllers) {
@@ -161,7 +163,8 @@ void KafkaTrace::look_at(Broker& broker, Replica& replica, bool last) {
              fmt::format(R"("e":"truncate","p":"{}-{}","outside":true,"from":{},"to":{})", options_.topic,
                          replica.partition, *replica.told_end, *end));
     }
-    if (progress.changed || (last && end)) {
+    const bool told_long_ago = began - replica.told_at >= kToldAgain;
+    if (progress.changed || (end && (last || told_long_ago))) {
         const LeaderEpoch epoch =
             replica.tail.epochs().empty() ? kNoEpoch : replica.tail.epochs().back().epoch;
         // The line closes the time of the one before: that end was seen until then.
@@ -174,6 +177,7 @@ void KafkaTrace::look_at(Broker& broker, Replica& replica, bool last) {
              fmt::format(R"("e":"log-end","p":"{}-{}","outside":true,"leo":{},"epoch":{},"until":{})",
                          options_.topic, replica.partition, end.value_or(0), epoch, until.ns));
         replica.told_end = end;
+        replica.told_at = began;
     }
     replica.unchanged_until = began;
 }
@@ -207,7 +211,11 @@ void KafkaTrace::tell_logged(Broker& broker, const LoggedEvent& event) {
             event.role, event.leader == kNoBroker ? broker.process.id : event.leader, event.epoch,
             event.partition_epoch, event.log_end_offset, event.high_watermark, table_text(table));
     }
-    if (event.kind == TraceKind::IsrCommitted || event.kind == TraceKind::Role)
+    if (event.kind == TraceKind::Registration)
+        members += fmt::format(R"(,"leader":{},"epoch":{},"partition_epoch":{})", event.leader, event.epoch,
+                               event.partition_epoch);
+    if (event.kind == TraceKind::IsrCommitted || event.kind == TraceKind::Role ||
+        event.kind == TraceKind::Registration)
         members += fmt::format(R"(,"isr":[{}])", fmt::join(event.isr, ","));
     if (event.kind == TraceKind::IsrCommitted)
         members += fmt::format(R"(,"partition_epoch":{})", event.partition_epoch);

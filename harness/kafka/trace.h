@@ -61,6 +61,8 @@ private:
         std::optional<Offset> told_end;
         /// A look that began then still found told_end.
         Instant unchanged_until;
+        /// Of the last log-end line.
+        Instant told_at;
     };
     struct Broker {
         WatchedProcess process;

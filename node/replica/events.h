@@ -89,6 +89,15 @@ struct IsrCommitted {
     std::vector<BrokerId> isr;
 };
 
+/// Metadata told of a partition epoch that it had not told of before, whether or not that changes anything
+/// here.
+struct RegistrationArrived {
+    BrokerId leader = kNoBroker;
+    LeaderEpoch epoch = kNoEpoch;
+    PartitionEpoch partition_epoch = -1;
+    std::vector<BrokerId> isr;
+};
+
 /// A follower cut its log on the leader's divergence answer (`from` == `to`: only its epoch table was cut).
 /// With an empty epoch table it cuts to its high watermark as it begins to follow; `diverging` is then that
 /// offset, epoch -1.
@@ -144,8 +153,9 @@ struct InvariantBroken {
 };
 
 using PartitionFact =
-    std::variant<RoleTaken, Appended, HighWatermarkMoved, IsrProposed, IsrCommitted, Truncated,
-                 FollowingConfirmed, ProduceAnswered, Served, WentOffline, BugActivated, InvariantBroken>;
+    std::variant<RoleTaken, Appended, HighWatermarkMoved, IsrProposed, IsrCommitted, RegistrationArrived,
+                 Truncated, FollowingConfirmed, ProduceAnswered, Served, WentOffline, BugActivated,
+                 InvariantBroken>;
 
 struct PartitionEvent {
     TopicPartition partition;

@@ -85,7 +85,16 @@ void Partition::expire_producers(std::int64_t now_ms, Duration expiration) {
 
 void Partition::apply_registration(Instant now, const PartitionRegistration& registration) {
     State& s = *state_;
-    if (s.offline || registration.partition_epoch < s.partition_epoch) return;
+    if (s.offline) return;
+    const bool news = registration.partition_epoch > s.registered_epoch;
+    if (news) {
+        s.registered_epoch = registration.partition_epoch;
+        s.emit(RegistrationArrived{.leader = registration.leader,
+                                   .epoch = registration.leader_epoch,
+                                   .partition_epoch = registration.partition_epoch,
+                                   .isr = registration.isr});
+    }
+    if (registration.partition_epoch < s.partition_epoch) return;
     // The controller never lowers a leader epoch: such a registration is no successor of what was applied.
     if (registration.leader_epoch < s.leader_epoch) return;
     // A node that starts reads old registrations again. Leading in an epoch older than the log's would erase
@@ -93,8 +102,6 @@ void Partition::apply_registration(Instant now, const PartitionRegistration& reg
     const bool leads =
         contains(registration.replicas, s.settings.self) && registration.leader == s.settings.self;
     if (leads && registration.leader_epoch < s.log->epochs().latest_epoch().value_or(kNoEpoch)) return;
-    const bool news =
-        registration.partition_epoch > std::exchange(s.registered_epoch, registration.partition_epoch);
     if (registration.partition_epoch == s.partition_epoch) {
         // An AlterPartition answer told it already. A change proposed since then is in flight and may be
         // committed any moment: forgetting it here would let the high watermark pass a replica that the

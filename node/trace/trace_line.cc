@@ -116,6 +116,14 @@ void write(JsonAppender& json, const TopicPartition& p, const IsrCommitted& fact
     json.field("isr", fact.isr);
 }
 
+void write(JsonAppender& json, const TopicPartition& p, const RegistrationArrived& fact) {
+    begin(json, "registration", p);
+    json.field("leader", fact.leader);
+    json.field("epoch", fact.epoch);
+    json.field("partition_epoch", fact.partition_epoch);
+    json.field("isr", fact.isr);
+}
+
 void write(JsonAppender& json, const TopicPartition& p, const Truncated& fact) {
     begin(json, "truncate", p);
     json.field("epoch", fact.epoch);

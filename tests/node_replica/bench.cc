@@ -242,7 +242,8 @@ std::string Bench::drain(const std::string& name) {
     std::string output;
     for (const PartitionEvent& event : drained.partition->take_events()) {
         EXPECT_EQ(event.partition.to_string(), "t-0");
-        output += fmt::format("  {} {}\n", name, describe(event.fact));
+        const std::string text = describe(event.fact);
+        if (!text.empty()) output += fmt::format("  {} {}\n", name, text);
         touched_.insert(name);
     }
     for (const FinishedProduce& produce : drained.partition->take_finished()) {

@@ -105,6 +105,8 @@ std::string describe(const PartitionFact& fact) {
                 return fmt::format("ISR is {} at partition epoch {}", members(committed.isr),
                                    committed.partition_epoch);
             },
+            // The transcript's own command says it.
+            [](const RegistrationArrived&) { return std::string(); },
             [](const Truncated& cut) {
                 return fmt::format("truncated {} -> {}; told epoch {} ends at {}", cut.from, cut.to,
                                    cut.diverging.epoch, cut.diverging.offset);

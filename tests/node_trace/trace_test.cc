@@ -120,6 +120,12 @@ TEST(TraceLine, IsrProposals) {
     ASSERT_EQ(read.replicas.size(), 1U);
     EXPECT_EQ(read.replicas[0].behind, Duration::max());
     EXPECT_EQ(read_back(IsrCommitted{5, 10, {1, 2}}).kind, TraceKind::IsrCommitted);
+    const TraceEvent told = read_back(RegistrationArrived{1, 5, 10, {1, 2}});
+    EXPECT_EQ(told.kind, TraceKind::Registration);
+    EXPECT_EQ(told.leader, 1);
+    EXPECT_EQ(told.epoch, 5);
+    EXPECT_EQ(told.partition_epoch, 10);
+    EXPECT_EQ(told.isr, (std::vector<BrokerId>{1, 2}));
 }
 
 TEST(TraceLine, FollowersFacts) {
