@@ -103,8 +103,8 @@ private:
 
     void check(const Append& append, BrokerId member, Decision first, std::optional<Instant> office_ends) {
         const std::vector<End>& ends = ends_[member];
-        const auto end = std::partition_point(
-            ends.begin(), ends.end(), [&](const End& e) { return e.seen < append.completed; });
+        const auto end = std::partition_point(ends.begin(), ends.end(),
+                                              [&](const End& e) { return e.seen < append.completed; });
         if (end == ends.end() || end->offset > append.offset) return;
         if (office_ends && end->seen > *office_ends) return;
         Decision since = first;

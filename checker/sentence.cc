@@ -55,12 +55,14 @@ std::string produce_text(const Context& context, std::int32_t partition, Offset 
         context.trace_of(partition).ack_line(offset, produce.broker, operation.invoked, operation.completed);
     const std::int16_t acks = acks_of(produce, context.meta);
     const std::string how = acks == -1 ? "" : fmt::format(" with acks={}", acks);
-    if (line != nullptr) {
+    if (line != nullptr && !line->outside) {
         return fmt::format("was acked{} by broker {} in epoch {} at {} with ISR {}", how, line->node,
                            line->epoch, time_text(context, line->at), ids_text(line->isr));
     }
     const std::string who = produce.broker == kNoBroker ? "" : fmt::format(" by broker {}", produce.broker);
-    return fmt::format("was acked{}{} at {}", how.empty() ? " with acks=all" : how, who,
+    const auto epoch = context.trace_of(partition).epoch_in_file(offset, produce.broker, operation.invoked);
+    return fmt::format("was acked{}{}{} at {}", how.empty() ? " with acks=all" : how, who,
+                       epoch ? fmt::format(" in epoch {}", *epoch) : std::string(),
                        time_text(context, operation.completed));
 }
 

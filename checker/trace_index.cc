@@ -85,6 +85,19 @@ const TraceEvent* PartitionTrace::ack_line(Offset offset, BrokerId broker, Insta
     return nullptr;
 }
 
+std::optional<LeaderEpoch> PartitionTrace::epoch_in_file(Offset offset, BrokerId broker, Instant from) const {
+    const auto above = [](Offset o, const TraceEvent* event) { return o < event->first; };
+    auto at = std::upper_bound(written_by_offset_.begin(), written_by_offset_.end(), offset, above);
+    const TraceEvent* first = nullptr;
+    while (at != written_by_offset_.begin()) {
+        const TraceEvent* event = *--at;
+        if (offset - event->first >= longest_write_) break;
+        const bool theirs = event->node == broker && offset < event->log_end_offset && event->at >= from;
+        if (theirs && (first == nullptr || event->at < first->at)) first = event;
+    }
+    return first == nullptr ? std::nullopt : std::optional(first->epoch);
+}
+
 const TraceEvent* PartitionTrace::serve_line(Offset offset, BrokerId broker, Instant from, Instant to) const {
     const auto& serves = of(TraceKind::Serve);
     const auto before = [](const TraceEvent* event, Instant instant) { return event->at < instant; };
@@ -223,6 +236,9 @@ private:
         } else if (event.kind == TraceKind::Ack && event.error == 0 && event.first != kUnknownOffset) {
             partition.acks_by_offset_.push_back(&event);
             partition.longest_ack_ = std::max(partition.longest_ack_, event.last - event.first + 1);
+        } else if (event.kind == TraceKind::Append && event.outside && event.epoch != kNoEpoch) {
+            partition.written_by_offset_.push_back(&event);
+            partition.longest_write_ = std::max(partition.longest_write_, event.log_end_offset - event.first);
         }
     }
 
@@ -246,12 +262,13 @@ private:
     }
 
     static void finish(PartitionTrace& partition) {
+        const auto by_first = [](const TraceEvent* a, const TraceEvent* b) { return a->first < b->first; };
         std::stable_sort(partition.leaderships_.begin(), partition.leaderships_.end(),
                          [](const Leadership& a, const Leadership& b) { return a.epoch < b.epoch; });
         std::stable_sort(partition.elections_.begin(), partition.elections_.end(),
                          [](const Election& a, const Election& b) { return a.at < b.at; });
-        std::stable_sort(partition.acks_by_offset_.begin(), partition.acks_by_offset_.end(),
-                         [](const TraceEvent* a, const TraceEvent* b) { return a->first < b->first; });
+        std::stable_sort(partition.acks_by_offset_.begin(), partition.acks_by_offset_.end(), by_first);
+        std::stable_sort(partition.written_by_offset_.begin(), partition.written_by_offset_.end(), by_first);
     }
 
     std::map<std::int32_t, PartitionTrace> partitions_;

@@ -93,6 +93,10 @@ public:
     /// The `ack` line of this answer: covers the offset, error 0, from that broker (any if unknown), within
     /// [from, to].
     [[nodiscard]] const TraceEvent* ack_line(Offset offset, BrokerId broker, Instant from, Instant to) const;
+    /// The epoch that the record has in that broker's file, as it was first seen there from then on (only
+    /// where files tell: lines from outside). Nullopt: nobody saw.
+    [[nodiscard]] std::optional<LeaderEpoch> epoch_in_file(Offset offset, BrokerId broker,
+                                                           Instant from) const;
     /// The `serve` line of a read of this offset.
     [[nodiscard]] const TraceEvent* serve_line(Offset offset, BrokerId broker, Instant from,
                                                Instant to) const;
@@ -109,6 +113,8 @@ private:
     std::map<TraceKind, std::vector<const TraceEvent*>> by_kind_;
     std::vector<const TraceEvent*> acks_by_offset_;
     Offset longest_ack_ = 1;
+    std::vector<const TraceEvent*> written_by_offset_;
+    Offset longest_write_ = 1;
 };
 
 /// What of a trace (and of the history's exact observations) concerns each partition. Lines after `until` are

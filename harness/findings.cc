@@ -52,9 +52,12 @@ std::string cause_of(const Trace& trace, const TraceEvent& change, BrokerId brok
     if (change.text == "shutdown") return "its controlled shutdown: no timer";
     const TraceEvent* fence = fence_of(trace, broker, change.at);
     if (fence != nullptr && fence->text == "session-timeout") {
+        // Who reads it from Kafka's metadata log does not learn how long.
+        const bool known = fence->silent.count() > 0;
         return fmt::format(
-            "the controller fenced it after {:.2f} s of silence: broker.session.timeout.ms = {}",
-            to_seconds(fence->silent), setting(scenario, "broker.session.timeout.ms", "9000"));
+            "the controller fenced it{}: broker.session.timeout.ms = {}",
+            known ? fmt::format(" after {:.2f} s of silence", to_seconds(fence->silent)) : std::string(),
+            setting(scenario, "broker.session.timeout.ms", "9000"));
     }
     return fmt::format("the controller ({})", change.text);
 }

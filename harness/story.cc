@@ -148,7 +148,9 @@ private:
             const auto& produce = *context_.operation(append->op).as<Produce>();
             const TraceEvent* line =
                 trace_.ack_line(offset_, append->broker, append->invoked, append->completed);
-            if (line != nullptr) {
+            if (line != nullptr && line->outside) {
+                tell_ack_from_outside(*line);
+            } else if (line != nullptr) {
                 add(line->at,
                     fmt::format("broker {} acknowledged it in epoch {}: ISR {}, high watermark {}",
                                 line->node, line->epoch, ids_text(line->isr), line->high_watermark),
@@ -157,6 +159,41 @@ private:
             }
             add(append->completed, told_text(client, produce));
         }
+    }
+    /// Who was in whose ISR then: the controller's metadata log has the ISR, files show who had the record.
+    void tell_ack_from_outside(const TraceEvent& ack) {
+        std::string text = fmt::format("broker {} acknowledged it", ack.node);
+        const TraceEvent* decision = nullptr;
+        for (const TraceEvent* line : trace_.of(TraceKind::Partition)) {
+            if (line->at <= ack.at) decision = line;
+        }
+        if (decision != nullptr) {
+            text += fmt::format("; the controller's ISR was {} since {}", ids_text(decision->isr),
+                                checker::time_text(context_, decision->at));
+            for (const BrokerId member : decision->isr) {
+                if (const auto end = end_seen(member, ack.at))
+                    text += fmt::format("; the file of broker {} {}", member, end_text(*end));
+            }
+        }
+        add(ack.at, std::move(text), kAcknowledged);
+    }
+    struct EndSeen {
+        Offset offset = 0;
+        Instant at;
+    };
+    /// Where a replica's file ended when it was looked at next.
+    [[nodiscard]] std::optional<EndSeen> end_seen(BrokerId broker, Instant at) const {
+        const TraceEvent* before = nullptr;
+        for (const TraceEvent* line : trace_.of(TraceKind::LogEnd)) {
+            if (line->node != broker) continue;
+            if (before != nullptr && line->until >= at) return EndSeen{before->log_end_offset, line->until};
+            before = line;
+        }
+        return std::nullopt;
+    }
+    [[nodiscard]] std::string end_text(const EndSeen& end) const {
+        if (end.offset > offset_) return "has it";
+        return fmt::format("ENDS AT {}, still at {}", end.offset, checker::time_text(context_, end.at));
     }
     static std::string told_text(const std::string& client, const Produce& produce) {
         const std::string error = produce.error.empty() ? "" : fmt::format(" ({})", produce.error.view());
@@ -182,11 +219,12 @@ private:
             const Leadership* leader = trace_.leadership(line->epoch);
             const bool leads = leader != nullptr && leader->node == line->node;
             if (epoch_ && epoch_written(line->epoch) == epoch_) {
-                std::string text = leads
-                                       ? fmt::format("broker {}, the leader of epoch {}, appended it: ISR {}",
-                                                     line->node, line->epoch, ids_text(line->isr))
-                                       : fmt::format("broker {} copied it from the leader of epoch {}",
-                                                     line->node, line->epoch);
+                const std::string isr =
+                    line->isr.empty() ? std::string() : fmt::format(": ISR {}", ids_text(line->isr));
+                std::string text = leads ? fmt::format("broker {}, the leader of epoch {}, appended it{}",
+                                                       line->node, line->epoch, isr)
+                                         : fmt::format("broker {} copied it from the leader of epoch {}",
+                                                       line->node, line->epoch);
                 add(line->at, std::move(text), kAppended).gains = line->node;
             } else if (leads && epoch_ && !replaced) {
                 replaced = true;
@@ -213,6 +251,16 @@ private:
             add(line->at,
                 fmt::format("the high watermark of broker {} passed it ({} -> {}, ISR {}): committed",
                             line->node, line->from, line->to, ids_text(line->isr)),
+                kCommitted);
+            passed_ = true;
+        }
+        for (const TraceEvent* line : trace_.of(TraceKind::Sample)) {
+            const bool led = line->leader == line->node && line->epoch != kNoEpoch;
+            if (passed_ || offset_ == kUnknownOffset || !led || line->high_watermark <= offset_) continue;
+            if (!epoch_ || epoch_written(line->epoch) != epoch_) continue;
+            add(line->at,
+                fmt::format("broker {} told a high watermark of {}: committed, in its eyes", line->node,
+                            line->high_watermark),
                 kCommitted);
             passed_ = true;
         }
@@ -250,10 +298,11 @@ private:
     void tell_truncations() {
         for (const TraceEvent* line : trace_.of(TraceKind::Truncate)) {
             if (offset_ == kUnknownOffset || offset_ < line->to || offset_ >= line->from || !epoch_) continue;
-            add(line->at,
-                fmt::format("broker {} truncated its log {} -> {}, as its leader {} of epoch {} told it",
-                            line->node, line->from, line->to, line->leader, line->epoch))
-                .loses = line->node;
+            std::string text =
+                fmt::format("broker {} truncated its log {} -> {}", line->node, line->from, line->to);
+            if (!line->outside)
+                text += fmt::format(", as its leader {} of epoch {} told it", line->leader, line->epoch);
+            add(line->at, std::move(text)).loses = line->node;
         }
     }
 
@@ -363,7 +412,9 @@ private:
     }
 
     void tell_end() {
-        if (epoch_ && !passed_) end_.emplace_back("no leader's high watermark ever passed it");
+        // Who looks from outside may miss it.
+        if (epoch_ && !passed_ && trace_.of(TraceKind::Sample).empty())
+            end_.emplace_back("no leader's high watermark ever passed it");
         const checker::LossCause cause = loss();
         if (cause.lacking != nullptr) {
             end_.push_back(fmt::format(

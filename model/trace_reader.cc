@@ -18,12 +18,11 @@ using json::Element;
 using json::FieldError;
 
 constexpr std::array<std::string_view, 26> kKindNames{
-    "start",  "registered",   "stop",          "role",       "append",
-    "hw",     "isr-proposed", "isr-committed", "truncate",   "following",
-    "ack",    "serve",        "offline",       "checkpoint", "register",
-    "fence",  "unfence",      "shutting-down", "partition",  "topic-deleted",
-    "config", "bug",          "invariant",     "log-end",    "sample",
-    "registration"};
+    "start",        "registered",    "stop",     "role",      "append",    "hw",
+    "isr-proposed", "isr-committed", "truncate", "following", "ack",       "serve",
+    "offline",      "checkpoint",    "register", "fence",     "unfence",   "shutting-down",
+    "partition",    "topic-deleted", "config",   "bug",       "invariant", "log-end",
+    "sample",       "registration"};
 
 void read_partition_name(std::string_view name, TraceEvent& event) {
     auto parsed = TopicPartition::parse(name);

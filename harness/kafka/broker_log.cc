@@ -105,15 +105,20 @@ bool take_commit(Words words, LoggedEvent& event) {
 }
 
 /// "[Broker id=1] Skipped the become-leader state change for t-0 with topic id …, partition registration
-/// PartitionRegistration(…, isr=[1, 2], …, leader=1, …, leaderEpoch=0, partitionEpoch=1) …"
+/// PartitionRegistration(…, isr=[1, 2], …, leader=1, …, leaderEpoch=0, partitionEpoch=1) …"; older releases
+/// have "partition state …PartitionState(…, leader=1, leaderEpoch=0, isr=[1, 2], partitionEpoch=1, …)".
 bool take_registration(Words words, LoggedEvent& event) {
     event.kind = TraceKind::Registration;
     take_partition(words.after(" state change for ").word(), event);
-    event.isr = words.after("PartitionRegistration(").after(" isr=[").ids();
-    event.leader = words.after(" leader=").number<BrokerId>();
-    event.epoch = words.after(" leaderEpoch=").number<LeaderEpoch>();
-    event.partition_epoch = words.after(" partitionEpoch=").number<PartitionEpoch>();
-    return words.ok();
+    Words isr = words;
+    Words leader = words;
+    Words epoch = words;
+    Words partition_epoch = words;
+    event.isr = isr.after(", isr=[").ids();
+    event.leader = leader.after(", leader=").number<BrokerId>();
+    event.epoch = epoch.after(", leaderEpoch=").number<LeaderEpoch>();
+    event.partition_epoch = partition_epoch.after(", partitionEpoch=").number<PartitionEpoch>();
+    return isr.ok() && leader.ok() && epoch.ok() && partition_epoch.ok();
 }
 
 }  // namespace

@@ -64,6 +64,30 @@ TEST(BrokerLogTest, AShrinkIsProposedAndCommitted) {
     EXPECT_EQ(committed->partition_epoch, 7);
 }
 
+TEST(BrokerLogTest, WhatMetadataTellIsARegistration) {
+    for (const char* line :
+         {"1796045331682 INFO [Broker id=1] Skipped the become-leader state change for t-0 with topic id "
+          "Some(_4I_pJmoROC_Vgxlu6HnQg), partition registration PartitionRegistration(replicas=[1, 3, 2], "
+          "directories=[N1VRiGKXoDQr4CfTewHalQ], isr=[2, 1], removingReplicas=[], addingReplicas=[], elr=[], "
+          "lastKnownElr=[], leader=1, leaderRecoveryState=RECOVERED, leaderEpoch=4, partitionEpoch=7) and "
+          "isNew=false since it is already the leader with leader epoch 4. Current high watermark 50, ISR "
+          "[1,2,3], adding replicas [] and removing replicas []. (logger)",
+          "1796045331682 INFO [Broker id=1] Skipped the become-leader state change for t-0 with topic id "
+          "Some(_4I_pJmoROC_Vgxlu6HnQg) and partition state LeaderAndIsrPartitionState(topicName='t', "
+          "partitionIndex=0, controllerEpoch=-1, leader=1, leaderEpoch=4, isr=[1, 2], partitionEpoch=7, "
+          "replicas=[1, 3, 2], addingReplicas=[], removingReplicas=[], isNew=false, leaderRecoveryState=0) "
+          "since it is already the leader with leader epoch 4. (logger)"}) {
+        const auto event = parse_broker_log(line);
+        ASSERT_TRUE(event) << line;
+        EXPECT_EQ(event->kind, TraceKind::Registration);
+        EXPECT_EQ(event->topic, "t");
+        EXPECT_EQ(event->leader, 1);
+        EXPECT_EQ(event->epoch, 4);
+        EXPECT_EQ(event->partition_epoch, 7);
+        EXPECT_EQ(event->isr, (std::vector<BrokerId>{1, 2}));
+    }
+}
+
 TEST(BrokerLogTest, TheBeginningOfAControlledShutdown) {
     const auto event = parse_broker_log(
         "1796045716249 INFO [BrokerServer id=3] Transition from STARTED to SHUTTING_DOWN (BrokerServer)");
