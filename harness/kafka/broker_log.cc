@@ -38,7 +38,8 @@ public:
         std::vector<BrokerId> ids;
         while (ok_ && !rest_.empty() && rest_.front() >= '0' && rest_.front() <= '9') {
             ids.push_back(number<BrokerId>());
-            if (rest_.starts_with(',')) rest_.remove_prefix(1);
+            if (!rest_.starts_with(',')) break;
+            rest_.remove_prefix(1);
             if (rest_.starts_with(' ')) rest_.remove_prefix(1);
         }
         std::sort(ids.begin(), ids.end());
