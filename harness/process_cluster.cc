@@ -72,6 +72,8 @@ std::string ProcessCluster::quorum_voters() const {
 std::string ProcessCluster::listener_properties(BrokerId id) const {
     const std::string real = plan().real_address(id);
     const std::string name = nemesis::AddressPlan::name(id);
+    const BrokerId seen_by = options_.direct_seen_by;
+    const std::string direct = seen_by == kNoBroker ? real : plan().address(seen_by, id);
     const std::string common =
         "controller.listener.names=CONTROLLER\n"
         "listener.security.protocol.map=INTERNAL:PLAINTEXT,CLIENT:PLAINTEXT,DIRECT:PLAINTEXT,CONTROLLER:"
@@ -85,8 +87,9 @@ std::string ProcessCluster::listener_properties(BrokerId id) const {
     return common + fmt::format(
                         "process.roles=broker\ninter.broker.listener.name=INTERNAL\n"
                         "listeners=INTERNAL://{0}:{1},CLIENT://{0}:{2},DIRECT://{0}:{3}\n"
-                        "advertised.listeners=INTERNAL://{4}:{1},CLIENT://{4}:{2},DIRECT://{0}:{3}\n",
-                        real, nemesis::kInternalPort, nemesis::kClientPort, nemesis::kDirectPort, name);
+                        "advertised.listeners=INTERNAL://{4}:{1},CLIENT://{4}:{2},DIRECT://{5}:{3}\n",
+                        real, nemesis::kInternalPort, nemesis::kClientPort, nemesis::kDirectPort, name,
+                        direct);
 }
 
 Status ProcessCluster::write_hosts(BrokerId id) const {

@@ -19,6 +19,9 @@ struct ClusterOptions {
     std::string bugs;
     /// Number of workload clients with an address of their own.
     std::int32_t clients = 0;
+    /// A client id: brokers advertise DIRECT at 127.R.id.D, where its owner must relay. kNoBroker: at their
+    /// own addresses.
+    BrokerId direct_seen_by = kNoBroker;
 };
 
 class ProcessCluster : public Cluster {

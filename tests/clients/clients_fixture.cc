@@ -3,21 +3,15 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <cstdlib>
-#include <filesystem>
-
 namespace highwater::test {
 namespace {
 
-constexpr const char* kInstall = "install it with: scripts/dev setup";
+/// Becomes the Python that has confluent-kafka; exit code 69 if it is not installed.
+constexpr const char* kClients = HW_SOURCE_DIR "/scripts/conformance.sh";
 
-/// scripts/dev installs the clients here.
-std::string python_path() {
-    const char* cache = std::getenv("XDG_CACHE_HOME");
-    const char* home = std::getenv("HOME");
-    const std::string root =
-        cache != nullptr && *cache != '\0' ? cache : fmt::format("{}/.cache", home != nullptr ? home : "");
-    return root + "/highwater/confluent-kafka-" HW_CONFLUENT_KAFKA "/bin/python";
+std::vector<std::string> arguments(const std::string& script, std::vector<std::string> args) {
+    args.insert(args.begin(), {"python", HW_SOURCE_DIR "/tests/clients/" + script});
+    return args;
 }
 
 }  // namespace
@@ -37,38 +31,25 @@ std::string ClientsTest::bootstrap() {
     return fmt::format("{}", fmt::join(addresses, ","));
 }
 
-ClientsTest::Outcome ClientsTest::run(const std::string& program, const std::vector<std::string>& args,
-                                      Duration limit) {
-    harness::ChildOptions options;
-    options.program = program;
-    options.args = args;
-    options.output_file = files_.path() + "/output";
-    write_file(options.output_file, "");
-    auto child = harness::Child::launch(options);
-    EXPECT_TRUE(child) << child.error().message << "; " << kInstall;
-    if (!child) return {};
-    const auto status = child->wait_exit(monotonic_now() + limit);
-    const std::string output = read_file(options.output_file);
-    EXPECT_TRUE(status) << program << " still runs: " << output;
-    return {status ? status->code : -1, output};
-}
-
 ClientsTest::Outcome ClientsTest::python(const std::string& script, const std::vector<std::string>& args,
                                          Duration limit) {
-    std::vector<std::string> all = {HW_SOURCE_DIR "/tests/clients/" + script};
-    all.insert(all.end(), args.begin(), args.end());
-    EXPECT_TRUE(std::filesystem::exists(python_path())) << python_path() << " is missing; " << kInstall;
-    return run(python_path(), all, limit);
+    const std::string output_file = files_.path() + "/output";
+    write_file(output_file, "");
+    auto child = start_python(script, args, output_file);
+    EXPECT_TRUE(child) << child.error().message;
+    if (!child) return {};
+    const auto status = child->wait_exit(monotonic_now() + limit);
+    const std::string output = read_file(output_file);
+    EXPECT_TRUE(status) << script << " still runs: " << output;
+    return {status ? status->code : -1, output};
 }
 
 Result<harness::Child> ClientsTest::start_python(const std::string& script, std::vector<std::string> args,
                                                  const std::string& output_file) {
-    args.insert(args.begin(), HW_SOURCE_DIR "/tests/clients/" + script);
     harness::ChildOptions options;
-    options.program = python_path();
-    options.args = std::move(args);
+    options.program = kClients;
+    options.args = arguments(script, std::move(args));
     options.output_file = output_file;
-    EXPECT_TRUE(std::filesystem::exists(options.program)) << options.program << " is missing; " << kInstall;
     return harness::Child::launch(options);
 }
 

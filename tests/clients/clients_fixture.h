@@ -20,10 +20,7 @@ protected:
     void SetUp() override;
 
     [[nodiscard]] std::string bootstrap();
-    /// Runs to its end. Fails the test, with the command that installs it, if the program is not there.
-    Outcome run(const std::string& program, const std::vector<std::string>& args,
-                Duration limit = seconds(90));
-    /// `script` of tests/clients with the Python that has confluent-kafka.
+    /// `script` of tests/clients, to its end, with the Python that has confluent-kafka.
     Outcome python(const std::string& script, const std::vector<std::string>& args,
                    Duration limit = seconds(90));
     Result<harness::Child> start_python(const std::string& script, std::vector<std::string> args,

@@ -1,0 +1,145 @@
+// Real clients and Kafka's own tools, unchanged: the same assertions against our node and against Apache
+// Kafka, each the other's oracle. docs/conformance.md lists what must have run; HIGHWATER_REWRITE=1 writes it
+// anew. HIGHWATER_NIGHTLY=1: the same again and again, and a leader is killed under each client.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <thread>
+
+#include "tests/conformance/page.h"
+#include "wire/api_table.h"
+
+namespace highwater::test {
+namespace {
+
+constexpr const char* kShort = "short";
+
+/// What kcat, which creates no topics, finds.
+void prepare(System& system, const std::string& client, const std::string& prefix) {
+    if (client != "kcat") return;
+    system.create_topic(prefix + "-lines", 12);
+    system.create_topic(prefix + "-grouped", 2);
+}
+
+/// Not compared: whether the first two are sent depends on time alone; our node has no groups of the new
+/// protocol, which some ask about first.
+bool compared(wire::ApiKey key) {
+    constexpr auto kConsumerGroupDescribe = static_cast<wire::ApiKey>(69);
+    return key != wire::ApiKey::Heartbeat && key != wire::ApiKey::OffsetForLeaderEpoch &&
+           key != kConsumerGroupDescribe;
+}
+
+/// Also of APIs that our node does not know.
+std::string name_of(wire::ApiKey key) {
+    static const std::map<int, std::string> others = {
+        {8, "OffsetCommit"}, {9, "OffsetFetch"},   {11, "JoinGroup"},
+        {13, "LeaveGroup"},  {14, "SyncGroup"},    {15, "DescribeGroups"},
+        {16, "ListGroups"},  {42, "DeleteGroups"}, {75, "DescribeTopicPartitions"}};
+    const auto other = others.find(static_cast<int>(key));
+    return other != others.end() ? other->second : wire::api_name(key);
+}
+
+/// Of one client, as the page has it.
+std::string requests_of(const std::string& client, const System& system) {
+    std::vector<std::string> others = client_names();
+    std::erase(others, client);
+    // The tools call themselves what they like.
+    const RequestCounts::Versions seen =
+        client == "kafka-tools" ? system.requests().of_others(others) : system.requests().of(client);
+    std::vector<std::string> all;
+    for (const auto& [key, versions] : seen) {
+        if (!compared(key)) continue;
+        all.push_back(fmt::format("{} {}", name_of(key), fmt::join(versions, "/")));
+    }
+    return fmt::format("{}", fmt::join(all, " · "));
+}
+
+void judge(const std::string& client, const System& system, const ClientRun& run) {
+    const Sut sut = system.sut();
+    std::vector<std::string> names;
+    for (const OperationRun& operation : run.operations) {
+        names.push_back(operation.name);
+        fmt::print("conformance {} | {} | {} | {} | {} ms\n", sut_name(sut), client, operation.name,
+                   operation.result, operation.milliseconds);
+        EXPECT_EQ(operation.result, "ok") << client << " on " << sut_name(sut) << ": " << operation.name;
+    }
+    EXPECT_EQ(run.exit_code, 0) << client << " (if it is missing: scripts/dev setup)\n" << run.output;
+    const std::string requests = requests_of(client, system);
+    Page page = Page::load();
+    if (Page::rewriting()) {
+        page.set(client, sut, run.operations);
+        if (sut == Sut::Kafka) page.set_requests(client, requests);
+        page.save();
+        return;
+    }
+    EXPECT_EQ(names, page.operations(client, sut)) << "docs/conformance.md: HIGHWATER_REWRITE=1 writes it";
+    // Some of Kafka's our node has not yet.
+    if (sut == Sut::Kafka) {
+        EXPECT_EQ(requests, page.requests(client)) << client << " negotiates other versions";
+    }
+}
+
+std::string test_name(const testing::TestParamInfo<std::string>& client) {
+    std::string name = client.param;
+    std::erase(name, '-');
+    return name;
+}
+
+/// Until our node has groups: what does without them. kafkajs reads by groups alone.
+std::string without_groups(const std::string& client) {
+    if (const char* some = std::getenv("HIGHWATER_OPERATIONS")) return some;
+    if (client == "kafka-tools") {
+        return "kafka-topics --create,kafka-topics --delete,kafka-configs of topics,kafka-configs of brokers,"
+               "kafka-get-offsets,kafka-leader-election preferred,kafka-leader-election unclean,"
+               "kafka-verifiable-producer,kafka-log-dirs,kafka-dump-log,kafka-dump-log "
+               "--cluster-metadata-decoder";
+    }
+    if (client == "kafkajs") return "metadata,topics,list offsets,configs";
+    const std::string common =
+        "metadata,produce acks=0,produce acks=1,produce acks=all,produce idempotent,codecs,"
+        "whole records,assign,list offsets";
+    return client == "kcat" ? common : "topics,configs," + common;
+}
+
+class NodeConformance : public testing::TestWithParam<std::string> {};
+
+TEST_P(NodeConformance, EveryOperation) {
+    System system(Sut::Node);
+    ASSERT_TRUE(system.started());
+    prepare(system, GetParam(), kShort);
+    judge(GetParam(), system, run_client(GetParam(), system, kShort, without_groups(GetParam())));
+    EXPECT_EQ(system.crashes(), std::vector<std::string>{});
+    // A client whose request was not understood is closed with a warning.
+    EXPECT_EQ(system.output().find("WARN closing connection"), std::string::npos) << system.output();
+}
+
+INSTANTIATE_TEST_SUITE_P(Clients, NodeConformance, testing::ValuesIn(client_names()), test_name);
+
+// One start of four JVMs for all of them; the clients mostly wait, so some run at once.
+TEST(KafkaConformance, EveryOperation) {
+    constexpr std::size_t kAtOnce = 3;
+    System system(Sut::Kafka);
+    ASSERT_TRUE(system.started());
+    for (const std::string& client : client_names()) prepare(system, client, client);
+    std::vector<ClientRun> runs(client_names().size());
+    std::atomic<std::size_t> next = 0;
+    std::vector<std::thread> workers;
+    for (std::size_t i = 0; i < kAtOnce; ++i) {
+        workers.emplace_back([&] {
+            for (std::size_t mine = next++; mine < runs.size(); mine = next++) {
+                // The longest ones are the last of the list.
+                const std::size_t at = runs.size() - 1 - mine;
+                runs[at] = run_client(client_names()[at], system, client_names()[at]);
+            }
+        });
+    }
+    for (std::thread& worker : workers) worker.join();
+    for (std::size_t i = 0; i < runs.size(); ++i) judge(client_names()[i], system, runs[i]);
+    EXPECT_EQ(system.crashes(), std::vector<std::string>{});
+}
+
+}  // namespace
+}  // namespace highwater::test
