@@ -84,6 +84,7 @@ std::vector<std::string> Page::operations(const std::string& client, Sut sut) co
     for (const Row& row : rows_) {
         if (row.client == client && !row.of(sut).result.empty()) names.push_back(row.operation);
     }
+    std::sort(names.begin(), names.end());
     return names;
 }
 

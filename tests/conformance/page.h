@@ -29,7 +29,7 @@ public:
     /// HIGHWATER_REWRITE is set.
     static bool rewriting();
 
-    /// Those of one client that have a result of `sut`.
+    /// Those of one client that have a result of `sut`, sorted.
     [[nodiscard]] std::vector<std::string> operations(const std::string& client, Sut sut) const;
     void set(const std::string& client, Sut sut, const std::vector<OperationRun>& run);
     /// "ApiVersions 4 · Metadata 13 · …" of Kafka, which our node must equal; "": not known.

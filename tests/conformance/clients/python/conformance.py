@@ -38,6 +38,12 @@ def values_of(prefix, count):
     return [f"{prefix}-{i}".encode() for i in range(count)]
 
 
+def parts_of(values, level):
+    """What is produced with acks=all and what with `level`. A broker that does not know the topic yet answers acks=0 by
+    closing the connection, and what was sent is lost: the first value makes sure that it knows."""
+    return (values[:1], values[1:]) if str(level) == "0" else ([], values)
+
+
 def wanted(operations):
     """The operations of the command line, which may name some of them, in the order of `operations`."""
     if len(sys.argv) not in (3, 4):
