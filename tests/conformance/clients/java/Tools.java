@@ -312,7 +312,8 @@ public final class Tools {
         }
         Suite.same(20, committed);
         produce(name, 3, "-1");
-        Suite.same(List.of(0, 1, 2), numbers(console(name, 3, "--group", group)));
+        // From where it had come; from the beginning of a partition without a commit.
+        Suite.same(List.of(0, 1, 2), numbers(console(name, 3, "--group", group, "--from-beginning")));
     }
 
     private void logDirs() throws Exception {

@@ -2,7 +2,7 @@
 import threading
 import time
 
-from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer, TopicPartition
+from kafka import ConsumerRebalanceListener, KafkaAdminClient, KafkaConsumer, KafkaProducer, TopicPartition
 from kafka.admin import ConfigResource, ConfigResourceType
 from kafka.errors import UnknownTopicOrPartitionError
 
@@ -56,7 +56,8 @@ class Cluster:
         end = time.monotonic() + DEADLINE_S
         while len(records) < count:
             check(time.monotonic() < end, f"{len(records)} of {count} records within {DEADLINE_S} s")
-            for batch in consumer.poll(timeout_ms=200).values():
+            # A poll that ends while the member joins its group may lose what it was assigned.
+            for batch in consumer.poll(timeout_ms=10000).values():
                 records += batch
         return records
 
@@ -247,20 +248,27 @@ def group_admin(cluster):
     check(group_id not in listed(), "the deleted group is listed")
 
 
-class Member(threading.Thread):
+class Member(threading.Thread, ConsumerRebalanceListener):
     """A consumer that polls until told to stop: what it holds is seen from outside."""
 
     def __init__(self, cluster, name, group_id):
         super().__init__()
-        self.consumer = cluster.consumer(name, group_id=group_id, heartbeat_interval_ms=200, session_timeout_ms=6000)
+        self.consumer = cluster.consumer(group_id=group_id, heartbeat_interval_ms=200, session_timeout_ms=6000)
+        self.consumer.subscribe([name], listener=self)
         self.holds = []
         self.ended = threading.Event()
         self.start()
 
+    def on_partitions_revoked(self, revoked):
+        self.holds = []
+
+    def on_partitions_assigned(self, assigned):
+        self.holds = sorted(p.partition for p in assigned)
+
     def run(self):
         while not self.ended.is_set():
-            self.consumer.poll(timeout_ms=50)
-            self.holds = sorted(p.partition for p in self.consumer.assignment())
+            # As in take().
+            self.consumer.poll(timeout_ms=1000)
         self.consumer.close()
 
     def stop(self):
