@@ -367,7 +367,7 @@ public final class Tools {
         String directory = System.getProperty("data.dirs").split(",")[1] + "/__cluster_metadata-0";
         Said said = dump(directory, ".log", "--cluster-metadata-decoder");
         Suite.same(1, said.linesWith("\"type\":\"TOPIC_RECORD\",\"version\":0,\"data\":{\"name\":\"" + name + "\"").size());
-        Suite.same(3, said.linesWith("\"type\":\"REGISTER_BROKER_RECORD\"").size());
+        Suite.check(said.linesWith("\"type\":\"REGISTER_BROKER_RECORD\"").size() >= 3, "not every broker");
         Suite.check(said.linesWith("\"type\":\"PARTITION_RECORD\"").size() >= 2, "no partitions");
     }
 
