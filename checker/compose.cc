@@ -49,6 +49,7 @@ Verdict check(const CheckInput& input) {
         check_append_order(context, findings);
         check_acked_not_visible(context, findings);
         check_min_isr(context, findings);
+        check_min_isr_outside(context, findings);
         check_unclean_election(context, findings);
         check_hw_regression(context, findings);
         check_hw_above_isr(context, findings);
@@ -57,6 +58,7 @@ Verdict check(const CheckInput& input) {
         check_acked_outside_isr(context, findings);
         check_stuck(context, findings);
         collect_evidence(context, findings);
+        list_unchecked(context, findings);
     }
     const bool violated = findings.violated();
     Verdict verdict = findings.take();

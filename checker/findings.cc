@@ -37,6 +37,7 @@ Verdict Findings::take() {
     verdict.reasons = std::move(reasons_);
     verdict.reason_details = std::move(reason_details_);
     verdict.warnings = std::move(warnings_);
+    verdict.unchecked = std::move(unchecked_);
     for (const auto& [name, count] : evidence_) verdict.evidence[name] = count;
     std::stable_sort(samples_.begin(), samples_.end(),
                      [](const Anomaly& a, const Anomaly& b) { return a.allowed < b.allowed; });

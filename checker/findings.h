@@ -22,6 +22,9 @@ public:
     /// Why the run proves less than it should; the first detail of each reason is kept.
     void reason(std::string_view name, std::string detail);
     void warning(std::string text) { warnings_.push_back(std::move(text)); }
+    void unchecked(std::string name, std::string why) {
+        unchecked_.push_back({std::move(name), std::move(why)});
+    }
     void evidence(std::string_view name, std::int64_t by = 1);
 
     [[nodiscard]] bool violated() const { return !violations_.empty(); }
@@ -41,6 +44,7 @@ private:
     std::vector<std::string> reasons_;
     std::vector<std::string> reason_details_;
     std::vector<std::string> warnings_;
+    std::vector<Unchecked> unchecked_;
     std::map<std::string, std::int64_t, std::less<>> evidence_;
     std::vector<Anomaly> samples_;
 };

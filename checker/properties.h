@@ -26,6 +26,8 @@ void check_append_order(const Context& context, Findings& findings);
 void check_acked_not_visible(const Context& context, Findings& findings);
 /// acked-below-min-isr, min-isr-not-refused, visible-under-min-isr.
 void check_min_isr(const Context& context, Findings& findings);
+/// acked-below-min-isr, by what leaders log and clients are told.
+void check_min_isr_outside(const Context& context, Findings& findings);
 void check_unclean_election(const Context& context, Findings& findings);
 void check_hw_regression(const Context& context, Findings& findings);
 void check_hw_above_isr(const Context& context, Findings& findings);
@@ -47,5 +49,7 @@ void check_stuck(const Context& context, Findings& findings);
 /// faults.
 void check_premises(const Context& context, Findings& findings);
 void collect_evidence(const Context& context, Findings& findings);
+/// Properties that could not be judged here: without a trace, or with one that was told from outside.
+void list_unchecked(const Context& context, Findings& findings);
 
 }  // namespace highwater::checker

@@ -74,6 +74,9 @@ std::string verdict_to_json(const Verdict& verdict) {
     json["evidence"] = Json::object();
     for (const auto& [name, count] : verdict.evidence) json["evidence"][name] = count;
     json["warnings"] = verdict.warnings;
+    json["unchecked"] = Json::array();
+    for (const Unchecked& one : verdict.unchecked)
+        json["unchecked"].push_back(Json{{"check", one.name}, {"why", one.why}});
     json["samples"] = Json::array();
     for (const Anomaly& anomaly : verdict.anomalies) json["samples"].push_back(to_json(anomaly));
     return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
@@ -99,6 +102,8 @@ Result<Verdict> verdict_from_json(std::string_view text, const std::string& name
         verdict.reason_details = json.value("reason_details", std::vector<std::string>{});
         verdict.evidence = json.value("evidence", Counts{});
         verdict.warnings = json.value("warnings", std::vector<std::string>{});
+        for (const Json& one : json.value("unchecked", Json::array()))
+            verdict.unchecked.push_back({one.at("check"), one.at("why")});
         for (const Json& sample : json.value("samples", Json::array()))
             verdict.anomalies.push_back(anomaly_from(sample));
         return verdict;

@@ -37,6 +37,14 @@ struct Anomaly {
     std::vector<std::size_t> operations;
 };
 
+/// A property that this run could not have broken, because what it compares was not to be seen.
+struct Unchecked {
+    /// Spelled as in docs/anomalies.md, "dirty-read (served above the high watermark)" if only a part of it.
+    std::string name;
+    std::string why;
+    friend bool operator==(const Unchecked&, const Unchecked&) = default;
+};
+
 struct Verdict {
     VerdictKind kind = VerdictKind::Unknown;
     /// Every anomaly counted by kind, allowed or not (before sampling).
@@ -50,6 +58,7 @@ struct Verdict {
     /// "isr-shrunk": 2, "acked": 1204, … what proves that the run exercised something.
     std::map<std::string, std::int64_t> evidence;
     std::vector<std::string> warnings;
+    std::vector<Unchecked> unchecked;
     /// At most `kAnomalySamples` of each kind, violations first.
     std::vector<Anomaly> anomalies;
 };

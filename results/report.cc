@@ -83,6 +83,7 @@ private:
                   {"evidence", verdict.evidence},
                   {"findings", result.findings},
                   {"warnings", verdict.warnings},
+                  {"unchecked", unchecked()},
                   {"measures", measures()},
                   {"config", config()},
                   {"sentences", sentences()},
@@ -91,6 +92,13 @@ private:
             const bool told = i < verdict.reason_details.size();
             json["reasons"].push_back({verdict.reasons[i], told ? verdict.reason_details[i] : ""});
         }
+        return json;
+    }
+
+    [[nodiscard]] Json unchecked() const {
+        Json json = Json::array();
+        for (const Unchecked& one : in_.result.verdict.unchecked)
+            json.push_back(Json::array({one.name, one.why}));
         return json;
     }
 

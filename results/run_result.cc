@@ -36,6 +36,19 @@ std::optional<std::int64_t> longest_silence_ms(const History& history, const Pha
     return longest / milliseconds(1);
 }
 
+/// One line for each reason.
+std::string unchecked_text(const RunResult& result) {
+    std::string text;
+    const auto& all = result.verdict.unchecked;
+    for (std::size_t i = 0; i < all.size();) {
+        std::string names;
+        const std::string& why = all[i].why;
+        for (; i < all.size() && all[i].why == why; ++i) names += (names.empty() ? "" : ", ") + all[i].name;
+        text += fmt::format("  not checked on {}: {} ({})\n", result.sut, names, why);
+    }
+    return text;
+}
+
 }  // namespace
 
 Measures measure(const History& history, const Verdict& verdict, const Phases& phases) {
@@ -70,6 +83,9 @@ std::string run_result_to_json(const RunResult& result) {
     json["reasons"] = result.verdict.reasons;
     json["evidence"] = nlohmann::ordered_json::object();
     for (const auto& [name, count] : result.verdict.evidence) json["evidence"][name] = count;
+    json["unchecked"] = nlohmann::ordered_json::array();
+    for (const Unchecked& one : result.verdict.unchecked)
+        json["unchecked"].push_back({{"check", one.name}, {"why", one.why}});
     json["run_dir"] = result.run_dir;
     return json.dump();
 }
@@ -105,6 +121,7 @@ std::string run_result_to_text(const RunResult& result) {
         text += fmt::format("  unknown: {}{}{}\n", verdict.reasons[i], told ? ": " : "",
                             told ? verdict.reason_details[i] : "");
     }
+    text += unchecked_text(result);
     for (const std::string& finding : result.findings) text += "  " + finding + "\n";
     if (!result.run_dir.empty()) text += fmt::format("  files: {}\n", result.run_dir);
     return text;

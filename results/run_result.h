@@ -50,7 +50,8 @@ struct RunResult {
 
 Measures measure(const History& history, const Verdict& verdict, const Phases& phases);
 
-/// Exactly {scenario, sut, seed, verdict, anomalies, violations, reasons, evidence, run_dir}, one line.
+/// Exactly {scenario, sut, seed, verdict, anomalies, violations, reasons, evidence,
+/// unchecked [{check, why}], run_dir}, one line.
 std::string run_result_to_json(const RunResult& result);
 /// The same for a person: verdict, counts, first sentences, reasons, findings, where the files are.
 std::string run_result_to_text(const RunResult& result);

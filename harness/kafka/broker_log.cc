@@ -122,6 +122,19 @@ bool take_registration(Words words, LoggedEvent& event) {
     return isr.ok() && leader.ok() && epoch.ok() && partition_epoch.ok();
 }
 
+/// "[ReplicaFetcher replicaId=1, leaderId=2, fetcherId=0] Truncating partition t-0 with
+/// TruncationState(offset=19, completed=true) due to leader epoch and offset EpochEndOffset(errorCode=0,
+/// partition=0, leaderEpoch=0, endOffset=19)"
+bool take_truncation(Words words, LoggedEvent& event) {
+    event.kind = TraceKind::Truncate;
+    event.leader = words.after(" leaderId=").number<BrokerId>();
+    take_partition(words.after("Truncating partition ").word(), event);
+    event.log_end_offset = words.after("TruncationState(offset=").number<Offset>();
+    event.diverging.epoch = words.after("leaderEpoch=").number<LeaderEpoch>();
+    event.diverging.offset = words.after("endOffset=").number<Offset>();
+    return words.ok();
+}
+
 }  // namespace
 
 std::optional<LoggedEvent> parse_broker_log(std::string_view line) {
@@ -138,6 +151,8 @@ std::optional<LoggedEvent> parse_broker_log(std::string_view line) {
         taken = take_proposal(words, event);
     } else if (has(line, "] ISR updated to ")) {
         taken = take_commit(words, event);
+    } else if (has(line, "] Truncating partition ") && has(line, " due to leader epoch and offset ")) {
+        taken = take_truncation(words, event);
     } else if (has(line, "] Transition from STARTED to SHUTTING_DOWN")) {
         event.kind = TraceKind::ShuttingDown;
         return event;

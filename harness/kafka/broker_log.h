@@ -12,7 +12,7 @@
 namespace highwater::harness {
 
 struct LoggedEvent {
-    /// Role, IsrProposed, IsrCommitted, Registration; ShuttingDown has no partition.
+    /// Role, IsrProposed, IsrCommitted, Registration, Truncate; ShuttingDown has no partition.
     TraceKind kind = TraceKind::Role;
     /// Milliseconds since 1970.
     std::int64_t wall_ms = 0;
@@ -25,6 +25,8 @@ struct LoggedEvent {
     PartitionEpoch partition_epoch = -1;
     Offset log_end_offset = kUnknownOffset;
     Offset high_watermark = kUnknownOffset;
+    /// Truncate, to log_end_offset: what its leader answered, the last common epoch and where it ends there.
+    OffsetAndEpoch diverging;
     /// Sorted.
     std::vector<BrokerId> isr;
     std::vector<BrokerId> isr_from;

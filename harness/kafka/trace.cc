@@ -80,8 +80,9 @@ void KafkaTrace::look(bool last) {
     // Read first, told last: what a broker logged before a decision that it led to is read by then.
     const std::vector<MetadataBatch> batches = metadata_.poll();
     for (Broker& broker : brokers_) {
-        for (Replica& replica : broker.replicas) look_at(broker, replica, last);
+        // A cut is logged, with its reason, before it is made.
         read_log(broker);
+        for (Replica& replica : broker.replicas) look_at(broker, replica, last);
     }
     for (const MetadataBatch& batch : batches) {
         const Instant at = at_wall_ms(batch.timestamp_ms);
@@ -222,7 +223,20 @@ void KafkaTrace::tell_logged(Broker& broker, const LoggedEvent& event) {
     if (event.kind == TraceKind::IsrProposed)
         members += fmt::format(R"(,"from":[{}],"to":[{}],"leo":{},"hw":{})", fmt::join(event.isr_from, ","),
                                fmt::join(event.isr, ","), event.log_end_offset, event.high_watermark);
+    if (event.kind == TraceKind::Truncate) members += truncation_members(broker, event);
     tell(broker.process, at_wall_ms(event.wall_ms), members);
+}
+
+std::string KafkaTrace::truncation_members(Broker& broker, const LoggedEvent& event) {
+    Offset from = event.log_end_offset;
+    for (Replica& replica : broker.replicas) {
+        if (replica.partition != event.partition) continue;
+        from = std::max(replica.told_end.value_or(from), from);
+        // The file will show nothing that has not been told.
+        if (replica.told_end) replica.told_end = std::min(*replica.told_end, event.log_end_offset);
+    }
+    return fmt::format(R"(,"leader":{},"from":{},"to":{},"diverging":[{},{}])", event.leader, from,
+                       event.log_end_offset, event.diverging.epoch, event.diverging.offset);
 }
 
 void KafkaTrace::tell(const WatchedProcess& process, Instant at, const std::string& members) {

@@ -76,6 +76,7 @@ private:
     void read_log(Broker& broker);
     void tell(const WatchedProcess& process, Instant at, const std::string& members);
     void tell_logged(Broker& broker, const LoggedEvent& event);
+    static std::string truncation_members(Broker& broker, const LoggedEvent& event);
     /// nullptr: it is none of ours.
     [[nodiscard]] const WatchedProcess* process_of(BrokerId broker) const;
     [[nodiscard]] Instant at_wall_ms(std::int64_t ms) const;

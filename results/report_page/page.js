@@ -294,6 +294,7 @@ function fillTables(run) {
   table("Anomalies (red: violations)", Object.entries(run.counts).filter(([, count]) => count > 0), run.violations);
   table("Evidence", Object.entries(run.evidence));
   table("Configuration", Object.entries(run.config));
+  table("Not checked here", run.unchecked);
   table("Warnings", run.warnings.map((text) => [text, ""]));
 }
 

@@ -24,8 +24,8 @@ void run_valid(Bundled& run, const std::string& scenario) {
     EXPECT_EQ(run.ended.exit_code, 0);
     std::set<std::string> keys;
     for (const auto& [key, value] : run.json.items()) keys.insert(key);
-    const std::set<std::string> promised{"scenario",   "sut",     "seed",     "verdict", "anomalies",
-                                         "violations", "reasons", "evidence", "run_dir"};
+    const std::set<std::string> promised{"scenario",   "sut",     "seed",     "verdict",   "anomalies",
+                                         "violations", "reasons", "evidence", "unchecked", "run_dir"};
     EXPECT_EQ(keys, promised);
     EXPECT_EQ(run.json["scenario"], scenario);
     EXPECT_EQ(run.json["sut"], "node");

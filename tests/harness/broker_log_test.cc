@@ -42,6 +42,27 @@ TEST(BrokerLogTest, AFollowerTellsWhomItFollows) {
     EXPECT_EQ(event->high_watermark, 24);
 }
 
+TEST(BrokerLogTest, ACutIsToldWithWhatDiverged) {
+    const auto event = parse_broker_log(
+        "1796048073530 INFO [ReplicaFetcher replicaId=1, leaderId=2, fetcherId=0] Truncating partition t-0 "
+        "with "
+        "TruncationState(offset=19, completed=true) due to leader epoch and offset "
+        "EpochEndOffset(errorCode=0, "
+        "partition=0, leaderEpoch=4, endOffset=21) (ReplicaFetcherThread)");
+    ASSERT_TRUE(event);
+    EXPECT_EQ(event->kind, TraceKind::Truncate);
+    EXPECT_EQ(event->topic, "t");
+    EXPECT_EQ(event->leader, 2);
+    EXPECT_EQ(event->log_end_offset, 19);
+    EXPECT_EQ(event->diverging.epoch, 4);
+    EXPECT_EQ(event->diverging.offset, 21);
+    EXPECT_FALSE(parse_broker_log(
+        "1796046947300 INFO [ReplicaFetcher replicaId=2, leaderId=1, fetcherId=0] Truncating partition t-0 "
+        "with "
+        "TruncationState(offset=0, completed=true) due to local high watermark 0 (ReplicaFetcherThread)"))
+        << "nobody's answer: a fresh replica's first step";
+}
+
 TEST(BrokerLogTest, AShrinkIsProposedAndCommitted) {
     const auto proposed = parse_broker_log(
         "1796045330454 INFO [Partition t-0 broker=1] Shrinking ISR from 1,2,3 to 1,2. Leader: "

@@ -123,8 +123,9 @@ TEST(ResultJson, KeysOfARunAndOfAComparison) {
     const std::string line = run_result_to_json(run(VerdictKind::Invalid, 2));
     EXPECT_EQ(line.find('\n'), std::string::npos);
     const Json json = Json::parse(line);
-    EXPECT_EQ(keys_of(json), (std::vector<std::string>{"scenario", "sut", "seed", "verdict", "anomalies",
-                                                       "violations", "reasons", "evidence", "run_dir"}));
+    EXPECT_EQ(keys_of(json),
+              (std::vector<std::string>{"scenario", "sut", "seed", "verdict", "anomalies", "violations",
+                                        "reasons", "evidence", "unchecked", "run_dir"}));
     EXPECT_EQ(json.at("anomalies"), (Json{{"lost-committed", 2}}));
     EXPECT_EQ(json.at("verdict"), "invalid");
     const Json empty = Json::parse(run_result_to_json(run(VerdictKind::Valid, 0)));
