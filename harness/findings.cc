@@ -121,6 +121,18 @@ std::vector<std::string> restart_findings(const Trace& trace, const std::vector<
     return findings;
 }
 
+std::vector<std::string> attack_findings(const std::vector<FaultRecord>& faults) {
+    std::vector<std::string> findings;
+    for (const FaultRecord& fault : faults) {
+        if (fault.kind != FaultKind::ForgeFetch || !fault.ok) continue;
+        findings.push_back(
+            fmt::format("'{}' (forge-fetch) is an ATTACK on a cluster without authentication: what "
+                        "comes of it is not a defect of the cluster",
+                        fault.id));
+    }
+    return findings;
+}
+
 std::vector<std::string> client_findings(const History& history) {
     std::int64_t repeated = 0;
     for (const Operation& operation : history.operations) {

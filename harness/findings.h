@@ -19,6 +19,8 @@ std::vector<std::string> shrink_findings(const Trace& trace, const std::vector<F
 /// refuses it (DUPLICATE_BROKER_REGISTRATION), and the broker asks again by itself.
 std::vector<std::string> restart_findings(const Trace& trace, const std::vector<FaultRecord>& faults);
 
+/// That what follows is the work of an attacker, if the run had one.
+std::vector<std::string> attack_findings(const std::vector<FaultRecord>& faults);
 /// What clients sent again without telling their user.
 std::vector<std::string> client_findings(const History& history);
 

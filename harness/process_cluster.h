@@ -55,6 +55,7 @@ public:
     nemesis::FaultEffect restart(BrokerId id) override;
     nemesis::FaultEffect wipe(BrokerId id) override;
     nemesis::FaultEffect elect(bool unclean) override;
+    nemesis::FaultEffect forge_fetch(BrokerId as) override;
     nemesis::FaultEffect add_rule(const nemesis::PathRule& rule) override { return network_->add_rule(rule); }
     nemesis::FaultEffect remove_rule(const std::string& id) override { return network_->remove_rule(id); }
 

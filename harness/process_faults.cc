@@ -181,4 +181,53 @@ nemesis::FaultEffect ProcessCluster::elect(bool unclean) {
     return effect;
 }
 
+namespace {
+
+bool answered(const workloads::AttemptEnd& end) {
+    const auto* code = std::get_if<wire::ErrorCode>(&end);
+    return code != nullptr && *code == wire::ErrorCode::None;
+}
+
+/// Asks the leader for its log's end and claims to have it. Error: what went wrong.
+Result<std::string> claim_log_end(workloads::BrokerClient& leader, const std::string& topic,
+                                  std::int32_t partition, BrokerId as) {
+    constexpr std::int32_t kDebuggingReplica = -2;
+    constexpr std::int64_t kLatest = -1;
+    const auto end =
+        leader.list_offset(topic, partition, kDebuggingReplica, kLatest, monotonic_now() + kFaultDeadline);
+    if (!answered(end.end)) return failure(workloads::attempt_error(end.end));
+    const auto claim =
+        leader.claim_fetched(topic, partition, as, end.offset, monotonic_now() + kFaultDeadline);
+    if (!answered(claim.end)) return failure(workloads::attempt_error(claim.end));
+    return fmt::format("{}-{}: claimed to have everything below {}", topic, partition, end.offset);
+}
+
+}  // namespace
+
+nemesis::FaultEffect ProcessCluster::forge_fetch(BrokerId as) {
+    nemesis::FaultEffect effect;
+    effect.requested = monotonic_now();
+    effect.detail = "no broker told who leads";
+    const std::string& topic = scenario_.topic.name;
+    for (const BrokerId id : members_.brokers) {
+        if (!running(id) || paused(id)) continue;
+        workloads::BrokerClient asked(direct_address(id), "forger", "");
+        const auto metadata = asked.metadata(topic, monotonic_now() + kFaultDeadline);
+        if (!metadata || metadata->topics.empty()) continue;
+        effect.detail.clear();
+        for (const auto& partition : metadata->topics.front().partitions) {
+            if (partition.leader_id == kNoBroker || partition.leader_id == as) continue;
+            workloads::BrokerClient leader(direct_address(partition.leader_id), "forger", "");
+            const auto claimed = claim_log_end(leader, topic, partition.partition_index, as);
+            std::string& text = claimed ? effect.proof : effect.detail;
+            text +=
+                fmt::format("{}{}", text.empty() ? "" : ", ", claimed ? *claimed : claimed.error().message);
+        }
+        break;
+    }
+    effect.ok = effect.detail.empty() && !effect.proof.empty();
+    effect.effective = monotonic_now();
+    return effect;
+}
+
 }  // namespace highwater::harness

@@ -32,6 +32,8 @@ namespace {
 constexpr Duration kStartDeadline = seconds(60);
 constexpr Duration kQuiescenceDeadline = seconds(15);
 constexpr Duration kProbeDeadline = seconds(5);
+/// A JVM that heal has started listens after seconds, on a busy machine after many.
+constexpr Duration kProbeDeadlineOfKafka = seconds(30);
 /// A cut path answers at once, by a reset.
 constexpr Duration kCutProbeDeadline = milliseconds(500);
 /// Relays later than this are no relays of the delays that were asked for.
@@ -356,7 +358,7 @@ private:
         }
         nemesis::ProofOptions options;
         options.healed = healed;
-        options.patience = kProbeDeadline;
+        options.patience = options_.sut.kafka ? kProbeDeadlineOfKafka : kProbeDeadline;
         options.wait = [this](Instant until) { observer_->wait(until); };
         options.interrupted = [this] { return interrupted(); };
         std::size_t by_traffic = 0;
@@ -483,6 +485,8 @@ private:
         for (std::string& finding : shrink_findings(*trace, executor_->records(), scenario_)) {
             result_.findings.push_back(std::move(finding));
         }
+        for (std::string& finding : attack_findings(executor_->records()))
+            result_.findings.push_back(std::move(finding));
         for (std::string& finding : client_findings(recorder_.history()))
             result_.findings.push_back(std::move(finding));
         for (std::string& finding : restart_findings(*trace, executor_->records()))

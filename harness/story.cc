@@ -163,6 +163,17 @@ private:
     /// Who was in whose ISR then: the controller's metadata log has the ISR, files show who had the record.
     void tell_ack_from_outside(const TraceEvent& ack) {
         std::string text = fmt::format("broker {} acknowledged it", ack.node);
+        const TraceEvent* heard = nullptr;
+        for (const TraceKind kind : {TraceKind::Role, TraceKind::IsrCommitted, TraceKind::Registration}) {
+            for (const TraceEvent* line : trace_.of(kind)) {
+                const bool before = line->node == ack.node && line->at <= ack.at;
+                if (before && (heard == nullptr || line->at >= heard->at)) heard = line;
+            }
+        }
+        if (heard != nullptr)
+            text +=
+                fmt::format("; it had last heard of ISR {}, partition epoch {}, at {}", ids_text(heard->isr),
+                            heard->partition_epoch, checker::time_text(context_, heard->at));
         const TraceEvent* decision = nullptr;
         for (const TraceEvent* line : trace_.of(TraceKind::Partition)) {
             if (line->at <= ack.at) decision = line;

@@ -10,13 +10,16 @@ namespace highwater {
 namespace {
 
 constexpr std::pair<FaultKind, std::string_view> kKinds[] = {
-    {FaultKind::Pause, "pause"},       {FaultKind::Resume, "resume"},   {FaultKind::Terminate, "terminate"},
-    {FaultKind::Kill, "kill"},         {FaultKind::Restart, "restart"}, {FaultKind::Wipe, "wipe"},
-    {FaultKind::Elect, "elect"},       {FaultKind::Await, "await"},     {FaultKind::Delay, "delay"},
-    {FaultKind::Throttle, "throttle"}, {FaultKind::Hold, "hold"},       {FaultKind::Cut, "cut"},
-    {FaultKind::Refuse, "refuse"},     {FaultKind::Flaky, "flaky"},     {FaultKind::Partition, "partition"},
-    {FaultKind::Isolate, "isolate"},   {FaultKind::Ring, "ring"},       {FaultKind::Bridge, "bridge"},
-    {FaultKind::Release, "release"}};
+    {FaultKind::Pause, "pause"},         {FaultKind::Resume, "resume"},
+    {FaultKind::Terminate, "terminate"}, {FaultKind::Kill, "kill"},
+    {FaultKind::Restart, "restart"},     {FaultKind::Wipe, "wipe"},
+    {FaultKind::Elect, "elect"},         {FaultKind::Await, "await"},
+    {FaultKind::Delay, "delay"},         {FaultKind::Throttle, "throttle"},
+    {FaultKind::Hold, "hold"},           {FaultKind::Cut, "cut"},
+    {FaultKind::Refuse, "refuse"},       {FaultKind::Flaky, "flaky"},
+    {FaultKind::Partition, "partition"}, {FaultKind::Isolate, "isolate"},
+    {FaultKind::Ring, "ring"},           {FaultKind::Bridge, "bridge"},
+    {FaultKind::Release, "release"},     {FaultKind::ForgeFetch, "forge-fetch"}};
 
 constexpr std::pair<Role::Kind, std::string_view> kRoles[] = {{Role::Kind::Leader, "leader"},
                                                               {Role::Kind::FollowerAny, "follower:any"},
@@ -94,7 +97,8 @@ bool ends_process(FaultKind kind) {
 }
 
 bool is_momentary(FaultKind kind) {
-    return kind == FaultKind::Resume || kind == FaultKind::Restart || has_no_target(kind);
+    return kind == FaultKind::Resume || kind == FaultKind::Restart || kind == FaultKind::ForgeFetch ||
+           has_no_target(kind);
 }
 
 bool has_no_target(FaultKind kind) {

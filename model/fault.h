@@ -17,25 +17,26 @@
 namespace highwater {
 
 enum class FaultKind : std::uint8_t {
-    Pause,      // SIGSTOP, confirmed
-    Resume,     // SIGCONT
-    Terminate,  // SIGTERM
-    Kill,       // SIGKILL
-    Restart,    // start again what ended
-    Wipe,       // SIGKILL if it runs, and its data are gone
-    Elect,      // an election by request
-    Await,      // nothing is done: complete when its `until` holds
-    Delay,      // on a path: later, in order
-    Throttle,   // on a path: so many bytes a second
-    Hold,       // on a path: nothing passes until released
-    Cut,        // on a path: connections reset, new ones too
-    Refuse,     // on a path: new connections refused
-    Flaky,      // on paths: stopped one by one, restored in another order
-    Partition,  // every path between two sides
-    Isolate,    // every path between some and everybody else
-    Ring,       // each broker reaches only its two neighbours
-    Bridge,     // two halves that only one broker reaches both of
-    Release,    // undo an earlier path fault, named by its id
+    Pause,       // SIGSTOP, confirmed
+    Resume,      // SIGCONT
+    Terminate,   // SIGTERM
+    Kill,        // SIGKILL
+    Restart,     // start again what ended
+    Wipe,        // SIGKILL if it runs, and its data are gone
+    Elect,       // an election by request
+    Await,       // nothing is done: complete when its `until` holds
+    Delay,       // on a path: later, in order
+    Throttle,    // on a path: so many bytes a second
+    Hold,        // on a path: nothing passes until released
+    Cut,         // on a path: connections reset, new ones too
+    Refuse,      // on a path: new connections refused
+    Flaky,       // on paths: stopped one by one, restored in another order
+    Partition,   // every path between two sides
+    Isolate,     // every path between some and everybody else
+    Ring,        // each broker reaches only its two neighbours
+    Bridge,      // two halves that only one broker reaches both of
+    Release,     // undo an earlier path fault, named by its id
+    ForgeFetch,  // a follower fetch in somebody's name: an attack, not a fault of the cluster
 };
 std::string_view fault_kind_name(FaultKind kind);
 Result<FaultKind> parse_fault_kind(std::string_view text);
@@ -47,7 +48,7 @@ bool is_partition(FaultKind kind);
 bool acts_on_path(FaultKind kind);
 /// Ends a process: terminate, kill, wipe.
 bool ends_process(FaultKind kind);
-/// Over as soon as it has happened, and nothing to undo: resume, restart, elect, await, release.
+/// Over as soon as it has happened, and nothing to undo: resume, restart, elect, await, release, forge-fetch.
 bool is_momentary(FaultKind kind);
 /// Strikes nobody by itself: elect, await, release.
 bool has_no_target(FaultKind kind);

@@ -221,6 +221,9 @@ MixSpec read_mix(Section& section, std::size_t index) {
         } else if (*kind == FaultKind::Resume || *kind == FaultKind::Restart || *kind == FaultKind::Release ||
                    *kind == FaultKind::Await) {
             section.fail("weights", fmt::format("'{}' undoes others; a mix does that by itself", name));
+        } else if (*kind == FaultKind::ForgeFetch) {
+            section.fail("weights",
+                         fmt::format("'{}' lies to the cluster, which need not survive that", name));
         } else if (weight < 0 || weight > 1'000'000) {
             section.fail("weights", fmt::format("'{}' is {}, not in 0..1000000", name, weight));
         } else if (weight > 0) {

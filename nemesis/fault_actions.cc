@@ -82,6 +82,8 @@ FaultEffect FaultActions::act(const FaultSpec& fault, BrokerId id) {
             return target_.restart(id);
         case FaultKind::Wipe:
             return target_.wipe(id);
+        case FaultKind::ForgeFetch:
+            return target_.forge_fetch(id);
         case FaultKind::Elect:
         case FaultKind::Await:
         case FaultKind::Delay:

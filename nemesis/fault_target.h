@@ -61,6 +61,9 @@ public:
     virtual FaultEffect wipe(BrokerId id) = 0;
     /// Asks the controller for an election of the topic's partitions, unclean or of the preferred replicas.
     virtual FaultEffect elect(bool unclean) = 0;
+    /// Tells the leader of each partition, as if it were follower `as`, that it has everything the leader
+    /// has. An attack that a cluster without authentication cannot tell from the truth.
+    virtual FaultEffect forge_fetch(BrokerId as) = 0;
     [[nodiscard]] virtual bool running(BrokerId id) const = 0;
     virtual FaultEffect add_rule(const PathRule& rule) = 0;
     virtual FaultEffect remove_rule(const std::string& id) = 0;

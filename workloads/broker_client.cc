@@ -18,6 +18,8 @@ namespace {
 // The highest versions that our node and Apache Kafka 4.x both offer to clients.
 constexpr std::int16_t kProduceVersion = 7;
 constexpr std::int16_t kFetchVersion = 11;
+/// The last that names topics, and that asks for no epoch of the follower's broker.
+constexpr std::int16_t kFollowerFetchVersion = 12;
 constexpr std::int16_t kListOffsetsVersion = 5;
 constexpr std::int16_t kMetadataVersion = 8;
 constexpr std::int16_t kCreateTopicsVersion = 4;
@@ -178,6 +180,29 @@ PollReply BrokerClient::fetch(const std::string& topic, std::int32_t partition, 
             reply.records.push_back(
                 {record.offset, decode_value(run_id_, record.value.value_or(Bytes{}), record.offset)});
         }
+    }
+    return reply;
+}
+
+PollReply BrokerClient::claim_fetched(const std::string& topic, std::int32_t partition, BrokerId as,
+                                      Offset offset, Instant deadline) {
+    wire::FetchRequest request;
+    request.replica_id = as;
+    auto& asked_topic = request.topics.emplace_back();
+    asked_topic.topic = topic;
+    auto& asked = asked_topic.partitions.emplace_back();
+    asked.partition = partition;
+    asked.fetch_offset = offset;
+    asked.log_start_offset = 0;
+    PollReply reply;
+    const auto response = ask<wire::FetchResponse>(request, kFollowerFetchVersion, deadline);
+    if (!response) {
+        reply.end = response.error();
+    } else if (response->responses.size() != 1 || response->responses[0].partitions.size() != 1) {
+        reply.end = SocketFailure::Malformed;
+    } else {
+        reply.end = response->responses[0].partitions[0].error_code;
+        reply.high_watermark = response->responses[0].partitions[0].high_watermark;
     }
     return reply;
 }

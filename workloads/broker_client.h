@@ -35,6 +35,10 @@ public:
     ProducerIdReply init_producer_id(Instant deadline);
     PollReply fetch(const std::string& topic, std::int32_t partition, const FetchOptions& options,
                     Instant deadline);
+    /// A Fetch of follower `as` from `offset`, which tells a leader that this follower has all below it. True
+    /// or not: only authentication would keep a client from it. The answer's records are dropped.
+    PollReply claim_fetched(const std::string& topic, std::int32_t partition, BrokerId as, Offset offset,
+                            Instant deadline);
     /// `replica_id` -1: latest as a consumer sees it; -2: log end offset of any replica. timestamp -1 latest,
     /// -2 earliest.
     OffsetReply list_offset(const std::string& topic, std::int32_t partition, std::int32_t replica_id,

@@ -56,6 +56,17 @@ TEST(Story, OfARecordThatLived) {
     expect_story(text_of(*story), "kept.txt");
 }
 
+// Cut from a run of Apache Kafka 4.3.1, which nobody sees from inside.
+TEST(Story, FromOutsideTellsWhoWasInWhoseIsr) {
+    auto run = results::read_run(data("kafka-run"));
+    ASSERT_TRUE(run.has_value()) << run.error().message;
+    const auto subject = subject_of(run->result.verdict);
+    ASSERT_TRUE(subject.has_value());
+    const auto story = tell_story(*run, *subject);
+    ASSERT_TRUE(story.has_value()) << story.error().message;
+    expect_story(text_of(*story), "kafka.txt");
+}
+
 TEST(Story, ByValueIsTheSameAsByOffset) {
     const results::StoredRun run = lost_run();
     const auto by_offset = tell_story(run, {.partition = 0, .offset = 8, .value = std::nullopt});

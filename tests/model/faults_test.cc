@@ -34,6 +34,9 @@ TEST(Faults, EveryKindHasItsKeys) {
               seconds(5));
     EXPECT_TRUE(read("kind = \"elect\"\nelection = \"unclean\"\n").unclean);
     EXPECT_FALSE(read("kind = \"elect\"\n").unclean);
+    EXPECT_EQ(read("kind = \"forge-fetch\"\ntarget = \"follower:all\"\n").target->to_string(),
+              "follower:all");
+    EXPECT_TRUE(is_momentary(FaultKind::ForgeFetch)) << "what was told cannot be taken back";
     EXPECT_TRUE(
         read("kind = \"hold\"\npath = \"leader->id:2\"\nif_closed = \"discard\"\n").discard_if_closed);
     EXPECT_TRUE(read("kind = \"wipe\"\ntarget = \"id:2\"\noptional = true\nfor = \"1s\"\n").optional);
@@ -64,6 +67,7 @@ TEST(Faults, AKeyThatMeansNothingToTheKindIsRefused) {
         {"kind = \"throttle\"\npath = \"leader->id:2\"\nrate = \"0B/s\"\n", "'0B/s' is no bandwidth"},
         {"kind = \"elect\"\ntarget = \"leader\"\n", "elect has none"},
         {"kind = \"elect\"\nelection = \"dirty\"\n", "is 'dirty', not one of: preferred, unclean"},
+        {"kind = \"forge-fetch\"\n", "fault.target is missing"},
         {"kind = \"partition\"\n", "fault.between is missing"},
         {"kind = \"partition\"\nbetween = [\"leader\"]\n", "fault.between does not name two sides"},
         {"kind = \"partition\"\nbetween = [\"leader\", \"nobody\"]\n", "unknown role 'nobody'"},

@@ -30,6 +30,7 @@ public:
         return did(fmt::format("wipe {}", id));
     }
     FaultEffect elect(bool unclean) override { return did(unclean ? "elect unclean" : "elect preferred"); }
+    FaultEffect forge_fetch(BrokerId as) override { return did(fmt::format("forge-fetch {}", as)); }
     bool running(BrokerId id) const override { return !down.contains(id); }
     FaultEffect add_rule(const PathRule& rule) override { return did("add " + rule.id); }
     FaultEffect remove_rule(const std::string& id) override {
@@ -203,6 +204,12 @@ TEST_F(ExecutorTest, FlakyStopsEveryPathAndRestoresThemAll) {
 TEST_F(ExecutorTest, ElectionsGoToTheCluster) {
     play("[[fault]]\nkind = \"elect\"\n[[fault]]\nkind = \"elect\"\nelection = \"unclean\"\n");
     EXPECT_EQ(target_.done, (std::vector<std::string>{"elect preferred", "elect unclean"}));
+    EXPECT_EQ(doubt(), "");
+}
+
+TEST_F(ExecutorTest, AForgedFetchIsSentInTheNameOfEachTarget) {
+    play("[[fault]]\nkind = \"forge-fetch\"\ntarget = \"follower:all\"\n");
+    EXPECT_EQ(target_.done, (std::vector<std::string>{"forge-fetch 2", "forge-fetch 3"}));
     EXPECT_EQ(doubt(), "");
 }
 

@@ -44,6 +44,7 @@ public:
     }
     FaultEffect wipe(BrokerId id) override { return did(fmt::format("wipe {}", id)); }
     FaultEffect elect(bool) override { return did("elect"); }
+    FaultEffect forge_fetch(BrokerId) override { return did("forge-fetch"); }
     bool running(BrokerId id) const override { return !down.contains(id); }
     FaultEffect add_rule(const PathRule& rule) override {
         rules[rule.id] = rule;
