@@ -20,6 +20,10 @@ bool refused_before_append(wire::ErrorCode code) {
 
 }  // namespace
 
+bool operator==(const LibraryError& a, const LibraryError& b) {
+    return a.name == b.name && a.never_sent == b.never_sent;
+}
+
 Outcome produce_outcome(const AttemptEnd& end, std::int16_t acks, bool single_attempt) {
     if (const auto* error = std::get_if<LibraryError>(&end))
         return error->never_sent ? Outcome::Fail : Outcome::Info;
