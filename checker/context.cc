@@ -2,6 +2,8 @@
 // took it.
 #include "checker/context.h"
 
+#include <set>
+
 namespace highwater::checker {
 
 Context::Context(const CheckInput& given)
@@ -27,6 +29,20 @@ std::string Context::client_name(std::size_t op) const {
     const std::int32_t client = operation(op).client;
     const bool known = client >= 0 && static_cast<std::size_t>(client) < history.clients.size();
     return known ? history.clients[static_cast<std::size_t>(client)] : "";
+}
+
+bool beyond_promise(const Context& context, std::int32_t partition, const Election& election) {
+    if (!election.last_known_leader || !context.traced) return false;
+    Instant whole;
+    for (const TraceEvent* line : context.trace_of(partition).of(TraceKind::Partition)) {
+        if (line->at < election.at && std::ssize(line->isr) >= context.effective_min_isr()) whole = line->at;
+    }
+    std::set<BrokerId> unclean;
+    for (const TraceEvent& line : context.input.trace->events) {
+        const bool since = line.at > whole && line.at <= election.at;
+        if (line.kind == TraceKind::Register && since && !line.clean) unclean.insert(line.broker);
+    }
+    return std::ssize(unclean) >= context.effective_min_isr();
 }
 
 LossCause explain_loss(const Context& context, std::int32_t partition, Offset offset,
@@ -62,7 +78,10 @@ LossCause explain_loss(const Context& context, std::int32_t partition, Offset of
         for (const DataLoss& loss : trace.losses()) {
             const bool theirs = loss.node == cause.lacking->node && loss.at <= cause.lacking->at;
             const bool took = loss.to <= offset && offset < loss.from;
-            if (theirs && took && loss.fault != kNoOp && loss.sole_in_sync && !context.meta.elr)
+            if (!theirs || !took || loss.fault == kNoOp) continue;
+            const bool elected = cause.unclean != nullptr && cause.unclean->leader == loss.node;
+            if (context.meta.elr ? elected && beyond_promise(context, partition, *cause.unclean)
+                                 : loss.sole_in_sync)
                 cause.expected = true;
         }
     }

@@ -44,12 +44,16 @@ struct LossCause {
     const Leadership* lacking = nullptr;
     LeaderEpoch holder_epoch = kNoEpoch;
     const Election* unclean = nullptr;
-    /// ELR is off, and the leader that lacks it held it, was alone in the ISR when a recorded fault took its
-    /// data, and lost it there: no replicated log can keep that record (expected-loss).
+    /// No replicated log can keep that record (expected-loss). ELR is off, and the leader that lacks it held
+    /// it, was alone in the ISR when a recorded fault took its data, and lost it there. Or ELR is on, and the
+    /// last known leader lost it there, after as many unclean shutdowns as the effective min ISR.
     bool expected = false;
     /// It is expected, or unclean election is enabled and one explains the loss.
     bool allowed = false;
 };
+/// The election of a last known leader after more unclean shutdowns at once than eligible leader replicas
+/// promise to survive: min.insync.replicas - 1 since the ISR was last as large as that.
+bool beyond_promise(const Context& context, std::int32_t partition, const Election& election);
 LossCause explain_loss(const Context& context, std::int32_t partition, Offset offset,
                        std::optional<LeaderEpoch> record_epoch);
 /// The epoch of the record that this operation was acked for or read at this offset, as far as the trace

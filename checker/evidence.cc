@@ -203,6 +203,13 @@ private:
                 fenced_.insert(*known->second.leader);
             }
         }
+        if (const auto known = views_.find(line.partition); counts && known != views_.end() &&
+                                                            known->second.isr && line.elected &&
+                                                            !line.unclean && line.leader != kNoBroker) {
+            const std::vector<BrokerId>& before = *known->second.isr;
+            if (std::find(before.begin(), before.end(), line.leader) == before.end())
+                event("elr-election", line.at);
+        }
         compare(line.partition, next, line.at, counts);
     }
 

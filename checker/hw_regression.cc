@@ -84,9 +84,11 @@ private:
             for (; i < told_.size() && told_[i].epoch == told_[first].epoch; ++i) {
                 const Answer& answer = told_[i];
                 if (highest != nullptr && answer.offset < highest->offset) {
-                    const bool unclean = trace_.unclean_between(highest->epoch, answer.epoch) != nullptr;
+                    const Election* unclean = trace_.unclean_between(highest->epoch, answer.epoch);
                     // Without a trace nobody tells every election; enabled, an unclean one may have been.
-                    report(*highest, answer, context_.meta.unclean && (unclean || !context_.traced));
+                    const bool enabled = context_.meta.unclean && (unclean != nullptr || !context_.traced);
+                    report(*highest, answer,
+                           enabled || (unclean != nullptr && beyond_promise(context_, number_, *unclean)));
                 }
                 if (highest_here == nullptr || answer.offset > highest_here->offset) highest_here = &answer;
             }

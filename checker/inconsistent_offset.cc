@@ -10,7 +10,8 @@
 namespace highwater::checker {
 namespace {
 
-/// All but the surviving value went in an unclean election that is allowed, or with data that no log can keep.
+/// All but the surviving value went in an unclean election that is allowed, or with data that no log can
+/// keep.
 bool explained(const Context& context, const PartitionHistory& partition,
                const std::vector<const Place*>& visible, LossCause& cause) {
     std::size_t unexplained = 0;

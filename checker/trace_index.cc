@@ -231,6 +231,8 @@ private:
             election.epoch = event.epoch;
             election.leader = event.leader;
             election.unclean = event.unclean;
+            election.last_known_leader =
+                event.last_known_leader && event.elr.empty() && nobody_in_sync(partition);
             election.isr = event.isr;
             partition.elections_.push_back(std::move(election));
         } else if (event.kind == TraceKind::Ack && event.error == 0 && event.first != kUnknownOffset) {
@@ -240,6 +242,12 @@ private:
             partition.written_by_offset_.push_back(&event);
             partition.longest_write_ = std::max(partition.longest_write_, event.log_end_offset - event.first);
         }
+    }
+
+    /// Before the line that was added last.
+    static bool nobody_in_sync(const PartitionTrace& partition) {
+        const auto& lines = partition.of(TraceKind::Partition);
+        return lines.size() > 1 && lines[lines.size() - 2]->isr.empty();
     }
 
     /// Without a trace, elections are what observers tell: a new leader or epoch.

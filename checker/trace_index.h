@@ -51,6 +51,8 @@ struct Election {
     LeaderEpoch epoch = kNoEpoch;
     BrokerId leader = kNoBroker;
     bool unclean = false;
+    /// An unclean one, of who led last, with nobody in the ISR or eligible before.
+    bool last_known_leader = false;
     std::vector<BrokerId> isr;
     std::size_t op = kNoOp;  // the observe that told it, if no trace did
 };

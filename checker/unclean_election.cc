@@ -1,4 +1,6 @@
-// unclean-election: a leader was chosen from outside the ISR. A violation while unclean election is disabled.
+// unclean-election: a leader was chosen that was neither in the ISR nor eligible. A violation while unclean
+// election is disabled, except that of the last known leader (last-known-leader-election): with nobody in
+// sync or eligible any more, eligible leader replicas call for it.
 #include <fmt/format.h>
 
 #include "checker/properties.h"
@@ -22,16 +24,26 @@ void check_unclean_election(const Context& context, Findings& findings) {
     for (const auto& [number, partition] : context.partitions) {
         for (const Election& election : context.trace_of(number).elections()) {
             if (!election.unclean) continue;
-            findings.evidence("unclean-election");
-            if (!findings.count("unclean-election", context.meta.unclean)) continue;
+            const bool last_known = election.last_known_leader && context.meta.elr;
+            const char* const kind = last_known ? "last-known-leader-election" : "unclean-election";
+            const bool allowed = last_known || context.meta.unclean;
+            findings.evidence(kind);
+            if (!findings.count(kind, allowed)) continue;
             Anomaly anomaly;
-            anomaly.kind = "unclean-election";
-            anomaly.allowed = context.meta.unclean;
+            anomaly.kind = kind;
+            anomaly.allowed = allowed;
             anomaly.partition = number;
-            anomaly.sentence = fmt::format(
-                "broker {} was elected uncleanly in epoch {} at {}{}{}", election.leader, election.epoch,
-                time_text(context, election.at), outside(context.trace_of(number), election),
-                context.meta.unclean ? "" : ", though unclean.leader.election.enable is false");
+            anomaly.sentence =
+                last_known
+                    ? fmt::format(
+                          "broker {}, which led last, was elected in epoch {} at {}, "
+                          "with nobody in the ISR or eligible",
+                          election.leader, election.epoch, time_text(context, election.at))
+                    : fmt::format(
+                          "broker {} was elected uncleanly in epoch {} at {}{}{}", election.leader,
+                          election.epoch, time_text(context, election.at),
+                          outside(context.trace_of(number), election),
+                          context.meta.unclean ? "" : ", though unclean.leader.election.enable is false");
             if (election.op != Place::kNone) anomaly.operations = {election.op};
             findings.sample(std::move(anomaly));
         }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "base/rng.h"
 
@@ -10,6 +11,8 @@ namespace highwater::harness {
 namespace {
 
 const std::string kElrVersion = "eligible.leader.replicas.version";
+/// Levels that our node knows.
+const std::set<std::string> kElrLevels = {"0", "1"};
 
 }  // namespace
 
@@ -22,8 +25,9 @@ NodeCluster::~NodeCluster() { stop(); }
 
 Status NodeCluster::prepare() {
     const auto& properties = scenario().cluster.properties;
-    if (const auto elr = properties.find(kElrVersion); elr != properties.end() && elr->second != "0")
-        return failure("eligible.leader.replicas.version: our node has no eligible leader replicas");
+    if (const auto elr = properties.find(kElrVersion);
+        elr != properties.end() && !kElrLevels.contains(elr->second))
+        return failure(fmt::format("{}: our node knows 0 and 1, not {}", kElrVersion, elr->second));
     if (members().controllers.size() > 1)
         return failure("cluster.controllers: our node has one controller, not a quorum of them");
     return {};
@@ -38,8 +42,8 @@ std::string NodeCluster::properties(BrokerId id, std::int32_t incarnation) const
     text += listener_properties(id);
     if (!options().bugs.empty()) text += fmt::format("highwater.bugs={}\n", options().bugs);
     for (const auto& [key, value] : scenario().cluster.properties) {
-        // A feature of the cluster, not a key of a process; prepare() has seen to it that it is off.
-        if (key != kElrVersion) text += fmt::format("{}={}\n", key, value);
+        // A feature of the cluster: our controller's own key, read when it makes the cluster.
+        text += fmt::format("{}{}={}\n", key == kElrVersion ? "highwater." : "", key, value);
     }
     return text;
 }

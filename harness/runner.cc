@@ -126,6 +126,8 @@ private:
         meta.replication_factor = static_cast<std::int32_t>(scenario_.topic.assignment.front().size());
         meta.min_isr = scenario_.topic.min_insync_replicas();
         meta.unclean = scenario_.topic.unclean_leader_election();
+        const auto elr = scenario_.cluster.properties.find("eligible.leader.replicas.version");
+        meta.elr = elr == scenario_.cluster.properties.end() || elr->second != "0";
         std::set<std::int16_t> acks;
         for (const WorkloadSpec& spec : scenario_.workloads) {
             acks.insert(spec.acks.begin(), spec.acks.end());

@@ -79,18 +79,24 @@ struct TraceEvent {
     std::int32_t min_isr = 0;
     bool elected = false;
     bool unclean = false;
+    bool last_known_leader = false;
     bool clean = false;
     /// Told by an observer, later than it was (docs/run-format.md): no order with lines of other processes.
     bool outside = false;
     /// log-end: the line before it still held at this moment.
     Instant until;
+    /// Lines that say it: not every system tells of each stop whether it was clean, or who is eligible.
+    bool clean_told = false;
+    bool elr_told = false;
     Duration silent{0};
     std::optional<BrokerId> pending_add;
     std::vector<BrokerId> isr;
-    std::vector<BrokerId> isr_from;      // isr-proposed
-    std::vector<BrokerId> maximal_isr;   // ack
-    std::vector<TraceReplica> replicas;  // hw; isr-proposed: lagging
-    std::vector<OffsetAndEpoch> table;   // role; truncate: the diverging pair
+    std::vector<BrokerId> elr;             // partition
+    std::vector<BrokerId> last_known_elr;  // partition
+    std::vector<BrokerId> isr_from;        // isr-proposed
+    std::vector<BrokerId> maximal_isr;     // ack
+    std::vector<TraceReplica> replicas;    // hw; isr-proposed: lagging
+    std::vector<OffsetAndEpoch> table;     // role; truncate: the diverging pair
 };
 
 struct Trace {

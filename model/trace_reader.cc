@@ -87,14 +87,25 @@ const std::unordered_map<std::string_view, FieldReader>& fields() {
         {"min_isr", [](E e, K k, V v) { e.min_isr = json::to_number<std::int32_t>(k, v); }},
         {"elected", [](E e, K k, V v) { e.elected = json::to_bool(k, v); }},
         {"unclean", [](E e, K k, V v) { e.unclean = json::to_bool(k, v); }},
-        {"clean", [](E e, K k, V v) { e.clean = json::to_bool(k, v); }},
         {"outside", [](E e, K k, V v) { e.outside = json::to_bool(k, v); }},
         {"until", [](E e, K k, V v) { e.until = {json::to_integer(k, v)}; }},
+        {"last_known_leader", [](E e, K k, V v) { e.last_known_leader = json::to_bool(k, v); }},
+        {"clean",
+         [](E e, K k, V v) {
+             e.clean = json::to_bool(k, v);
+             e.clean_told = true;
+         }},
         {"silent_ns", [](E e, K k, V v) { e.silent = Duration{json::to_integer(k, v)}; }},
         {"pending_add",
          [](E e, K k, V v) {
              if (!v.is_null()) e.pending_add = json::to_number<BrokerId>(k, v);
          }},
+        {"elr",
+         [](E e, K k, V v) {
+             e.elr = json::to_numbers<BrokerId>(k, v);
+             e.elr_told = true;
+         }},
+        {"last_known_elr", [](E e, K k, V v) { e.last_known_elr = json::to_numbers<BrokerId>(k, v); }},
         {"isr", [](E e, K k, V v) { e.isr = json::to_numbers<BrokerId>(k, v); }},
         {"maximal_isr", [](E e, K k, V v) { e.maximal_isr = json::to_numbers<BrokerId>(k, v); }},
         {"replicas", [](E e, K k, V v) { e.replicas = read_replicas(k, v); }},

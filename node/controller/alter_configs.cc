@@ -101,7 +101,8 @@ Checked refuse_broker_configs(const Resource& resource) {
                    fmt::format("Cannot update these configs dynamically: [{}]", fmt::join(names, ", "))};
 }
 
-void add_records(Records& records, const TopicImage& topic, const Configs& target) {
+void add_records(Records& records, const TopicImage& topic, const Configs& target, bool elr_enabled) {
+    bool min_isr_changes = false;
     const auto add = [&](const std::string& name, std::optional<std::string> value) {
         wire::ConfigRecord record;
         record.resource_type = kTopicResource;
@@ -109,6 +110,7 @@ void add_records(Records& records, const TopicImage& topic, const Configs& targe
         record.name = name;
         record.value = std::move(value);
         records.emplace_back(std::move(record));
+        min_isr_changes = min_isr_changes || name == kMinInsyncReplicas;
     };
     for (const auto& [name, value] : topic.configs) {
         if (!target.contains(name)) add(name, std::nullopt);
@@ -117,6 +119,10 @@ void add_records(Records& records, const TopicImage& topic, const Configs& targe
         const auto before = topic.configs.find(name);
         if (before == topic.configs.end() || before->second != value) add(name, value);
     }
+    if (!elr_enabled || !min_isr_changes) return;
+    wire::ClearElrRecord clear;
+    clear.topic_name = topic.name;
+    records.emplace_back(std::move(clear));
 }
 
 }  // namespace
@@ -153,7 +159,7 @@ wire::IncrementalAlterConfigsResponse Controller::handle(
             answer.error_code = refusal->code;
             answer.error_message = refusal->message;
         } else if (topic != nullptr && resource.resource_type == kTopicResource) {
-            add_records(records, *topic, configs);
+            add_records(records, *topic, configs, state.elr_enabled());
         }
     }
     const bool done = request.validate_only ? !state.fatal : state.commit(wall_ms, records, {kCauseConfig});

@@ -112,12 +112,13 @@ wire::AlterPartitionResponse Controller::handle(Instant, std::int64_t wall_ms,
             PartitionImage& partition = staged.try_emplace(name, *known).first->second;
             answer.error_code = state.check(partition, proposal, request.broker_id);
             if (answer.error_code != wire::ErrorCode::None) continue;
-            PartitionTarget target;
+            PartitionTarget target = state.target_of(*topic, partition);
+            target.isr.clear();
             for (const Member& member : members_of(proposal)) target.isr.push_back(member.broker_id);
             target.leader_recovery_state = proposal.leader_recovery_state;
-            if (auto record = state.change(*topic, name.partition, partition, target, may_lead)) {
-                partition = changed(partition, *record);
-                records.emplace_back(std::move(*record));
+            if (auto decision = state.change(*topic, name.partition, partition, target, may_lead)) {
+                partition = changed(partition, decision->record);
+                records.emplace_back(std::move(decision->record), decision->chosen);
             }
             tell_state(answer, partition);
         }

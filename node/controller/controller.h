@@ -2,8 +2,7 @@
 // decision is a metadata record, appended and flushed to __cluster_metadata-0 before the answer exists (one
 // voter: appended is committed). Requests and answers are the wire's own messages. Split by rule:
 // registration.cc, sessions.cc, election.cc, elect_leaders.cc, alter_partition.cc, topics.cc,
-// delete_topics.cc, alter_configs.cc, producer_ids.cc, metadata_log.cc. Reference: Kafka 4.x, eligible leader
-// replicas off.
+// delete_topics.cc, alter_configs.cc, producer_ids.cc, metadata_log.cc. Reference: Kafka 4.3.
 #pragma once
 
 #include <memory>
@@ -41,6 +40,8 @@ struct ControllerSettings {
     std::int32_t min_insync_replicas = 1;
     std::int32_t default_replication_factor = 1;
     std::int32_t num_partitions = 1;
+    /// eligible.leader.replicas.version of a new cluster; an existing log says its own.
+    bool eligible_leader_replicas = true;
     Bugs bugs;
 };
 

@@ -15,28 +15,6 @@ using Answer = TopicAnswer::PartitionResult;
 constexpr std::int8_t kPreferred = 0;
 constexpr std::int8_t kUnclean = 1;
 
-/// NONE: `records` got the election.
-ErrorCode elect_one(const MetadataImage& image, const TopicPartition& name, bool unclean,
-                    const MayLead& may_lead, Records& records) {
-    const TopicImage* topic = image.topic(name.topic);
-    const PartitionImage* partition = image.partition(name);
-    if (topic == nullptr || partition == nullptr) return ErrorCode::UnknownTopicOrPartition;
-    const bool done =
-        unclean ? partition->leader != kNoBroker : partition->leader == partition->replicas.front();
-    if (done) return ErrorCode::ElectionNotNeeded;
-    PartitionTarget target;
-    target.isr = partition->isr;
-    target.leader_recovery_state = partition->leader_recovery_state;
-    target.unclean = unclean;
-    target.election = unclean ? Election::IfNeeded : Election::Preferred;
-    auto record = change_partition(topic->id, name.partition, *partition, target, may_lead);
-    if (!record) {
-        return unclean ? ErrorCode::EligibleLeadersNotAvailable : ErrorCode::PreferredLeaderNotAvailable;
-    }
-    records.emplace_back(std::move(*record));
-    return ErrorCode::None;
-}
-
 std::optional<std::string> message_of(ErrorCode code, const TopicPartition& name) {
     switch (static_cast<int>(code)) {
         case static_cast<int>(ErrorCode::None):
@@ -54,6 +32,25 @@ std::optional<std::string> message_of(ErrorCode code, const TopicPartition& name
 
 }  // namespace
 
+ErrorCode Controller::State::elect_one(const TopicPartition& name, bool unclean, const MayLead& may_lead,
+                                       Records& records) const {
+    const TopicImage* topic = image.topic(name.topic);
+    const PartitionImage* partition = image.partition(name);
+    if (topic == nullptr || partition == nullptr) return ErrorCode::UnknownTopicOrPartition;
+    const bool done =
+        unclean ? partition->leader != kNoBroker : partition->leader == partition->replicas.front();
+    if (done) return ErrorCode::ElectionNotNeeded;
+    PartitionTarget target = target_of(*topic, *partition);
+    target.unclean = unclean;
+    target.election = unclean ? Election::IfNeeded : Election::Preferred;
+    auto decision = change_partition(topic->id, name.partition, *partition, target, may_lead);
+    if (!decision) {
+        return unclean ? ErrorCode::EligibleLeadersNotAvailable : ErrorCode::PreferredLeaderNotAvailable;
+    }
+    records.emplace_back(std::move(decision->record), decision->chosen);
+    return ErrorCode::None;
+}
+
 wire::ElectLeadersResponse Controller::handle(Instant, std::int64_t wall_ms,
                                               const wire::ElectLeadersRequest& request) {
     State& state = *state_;
@@ -69,7 +66,7 @@ wire::ElectLeadersResponse Controller::handle(Instant, std::int64_t wall_ms,
     const auto elect = [&](TopicAnswer& of_topic, std::int32_t index, bool tell_unneeded) {
         const TopicPartition name{of_topic.topic, index};
         if (!seen.insert(name).second) return;  // one election is enough
-        const ErrorCode code = elect_one(state.image, name, unclean, may_lead, records);
+        const ErrorCode code = state.elect_one(name, unclean, may_lead, records);
         if (code == ErrorCode::ElectionNotNeeded && !tell_unneeded) return;
         of_topic.partition_result.push_back({index, code, message_of(code, name)});
     };

@@ -17,6 +17,8 @@ struct BrokerRegistered {
     BrokerId broker = kNoBroker;
     BrokerEpoch broker_epoch = kUnknownBrokerEpoch;
     Uuid incarnation;
+    /// Its last life, that of the epoch before, ended with a clean stop; also if this is that life still.
+    bool clean = false;
 };
 /// Registered: a new incarnation starts fenced. ControlledShutdown: the broker itself wished it.
 enum class FenceReason : std::uint8_t { Registered, SessionTimeout, ControlledShutdown };
@@ -45,12 +47,18 @@ struct PartitionChanged {
     std::vector<BrokerId> isr;
     /// The leader changed: an election, or none could be elected (leader -1). False for a created partition.
     bool elected = false;
-    /// Chosen from outside the ISR.
+    /// Chosen from outside ISR and ELR.
     bool unclean = false;
     /// "created", "registered" (a new incarnation of a replica), "fenced", "unfenced", "shutdown",
     /// "alter-partition", "preferred" (ElectLeaders, or the timer), "unclean-request" (ElectLeaders),
-    /// "unclean" (any other unclean election, whatever led to it).
+    /// "last-known-leader", "unclean" (any other unclean election, whatever led to them), "min-isr" (eligible
+    /// leaders by a min.insync.replicas that no longer holds).
     std::string cause;
+    /// Eligible leader replicas, and who led last while nobody does.
+    std::vector<BrokerId> elr;
+    std::vector<BrokerId> last_known_elr;
+    /// An unclean election of who led last, ISR and ELR being empty.
+    bool last_known_leader = false;
 };
 /// With all its partitions and configs.
 struct TopicDeleted {

@@ -12,6 +12,7 @@ namespace highwater::node {
 namespace {
 
 constexpr std::int8_t kTopicResource = 2;
+constexpr std::int8_t kBrokerResource = 4;
 
 bool contains(const std::vector<BrokerId>& ids, BrokerId id) {
     return std::find(ids.begin(), ids.end(), id) != ids.end();
@@ -22,6 +23,12 @@ Status check_partition(const PartitionImage& partition) {
         if (!contains(partition.replicas, id)) {
             return failure(
                 fmt::format("ISR member {} is not one of the replicas {}", id, partition.replicas));
+        }
+    }
+    for (const BrokerId id : partition.elr) {
+        if (!contains(partition.replicas, id) || contains(partition.isr, id)) {
+            return failure(fmt::format("eligible leader {} of the replicas {} with the ISR {}", id,
+                                       partition.replicas, partition.isr));
         }
     }
     if (partition.leader != kNoBroker && !contains(partition.isr, partition.leader)) {
@@ -35,6 +42,8 @@ Status check_partition(const PartitionImage& partition) {
 PartitionImage changed(PartitionImage partition, const wire::PartitionChangeRecord& record) {
     if (record.replicas) partition.replicas = *record.replicas;
     if (record.isr) partition.isr = *record.isr;
+    if (record.eligible_leader_replicas) partition.elr = *record.eligible_leader_replicas;
+    if (record.last_known_elr) partition.last_known_elr = *record.last_known_elr;
     if (record.leader != kNoLeaderChange) {
         partition.leader = record.leader;
         partition.leader_epoch += 1;
@@ -42,6 +51,14 @@ PartitionImage changed(PartitionImage partition, const wire::PartitionChangeReco
     if (record.leader_recovery_state != kNoRecoveryChange) {
         partition.leader_recovery_state = record.leader_recovery_state;
     }
+    partition.partition_epoch += 1;
+    return partition;
+}
+
+PartitionImage without_eligible_leaders(PartitionImage partition) {
+    if (partition.elr.empty() && partition.last_known_elr.empty()) return partition;
+    partition.elr.clear();
+    partition.last_known_elr.clear();
     partition.partition_epoch += 1;
     return partition;
 }
@@ -68,6 +85,11 @@ const PartitionImage* MetadataImage::partition(const TopicPartition& partition) 
     if (found_topic == nullptr) return nullptr;
     const auto found = found_topic->partitions.find(partition.partition);
     return found == found_topic->partitions.end() ? nullptr : &found->second;
+}
+
+std::int16_t MetadataImage::feature_level(const std::string& name) const {
+    const auto found = features_.find(name);
+    return found == features_.end() ? std::int16_t{0} : found->second;
 }
 
 Result<BrokerImage*> MetadataImage::registered(BrokerId id, BrokerEpoch epoch) {
@@ -200,6 +222,8 @@ Status MetadataImage::replay(Offset, const wire::PartitionRecord& record) {
     PartitionImage partition;
     partition.replicas = record.replicas;
     partition.isr = record.isr;
+    partition.elr = record.eligible_leader_replicas.value_or(std::vector<BrokerId>{});
+    partition.last_known_elr = record.last_known_elr.value_or(std::vector<BrokerId>{});
     partition.leader = record.leader;
     partition.leader_epoch = record.leader_epoch;
     partition.partition_epoch = record.partition_epoch;
@@ -224,14 +248,37 @@ Status MetadataImage::replay(Offset, const wire::PartitionChangeRecord& record) 
 }
 
 Status MetadataImage::replay(Offset, const wire::ConfigRecord& record) {
-    if (record.resource_type != kTopicResource)
-        return {};  // brokers' and the cluster's come from their own files
+    const auto set = [&](std::map<std::string, std::string>& configs) {
+        if (record.value) {
+            configs[record.name] = *record.value;
+        } else {
+            configs.erase(record.name);
+        }
+    };
+    if (record.resource_type == kBrokerResource && record.resource_name.empty()) set(cluster_configs_);
+    if (record.resource_type != kTopicResource) return {};  // a broker's own come from its file
     const auto topic = topics_.find(record.resource_name);
     if (topic == topics_.end()) return failure(fmt::format("there is no topic {}", record.resource_name));
-    if (record.value) {
-        topic->second.configs[record.name] = *record.value;
+    set(topic->second.configs);
+    return {};
+}
+
+Status MetadataImage::replay(Offset, const wire::ClearElrRecord& record) {
+    // Eligible by another min.insync.replicas than the one that holds now. No name: every topic's.
+    if (!record.topic_name.empty() && !topics_.contains(record.topic_name))
+        return failure(fmt::format("there is no topic {}", record.topic_name));
+    for (auto& [name, topic] : topics_) {
+        if (!record.topic_name.empty() && name != record.topic_name) continue;
+        for (auto& [index, partition] : topic.partitions) partition = without_eligible_leaders(partition);
+    }
+    return {};
+}
+
+Status MetadataImage::replay(Offset, const wire::FeatureLevelRecord& record) {
+    if (record.feature_level == 0) {
+        features_.erase(record.name);
     } else {
-        topic->second.configs.erase(record.name);
+        features_[record.name] = record.feature_level;
     }
     return {};
 }

@@ -52,6 +52,11 @@ inline constexpr std::int8_t kNoRecoveryChange = -1;
 struct PartitionImage {
     std::vector<BrokerId> replicas;
     std::vector<BrokerId> isr;
+    /// Eligible leader replicas (KIP-966): not in the ISR, but with all that is committed. Empty while the
+    /// ISR has min.insync.replicas members.
+    std::vector<BrokerId> elr;
+    /// Who led when the ISR became empty; one member, while nobody leads.
+    std::vector<BrokerId> last_known_elr;
     BrokerId leader = kNoBroker;
     LeaderEpoch leader_epoch = kNoEpoch;
     PartitionEpoch partition_epoch = -1;
@@ -62,6 +67,12 @@ struct PartitionImage {
 /// The partition after the record: only fields that are present change; a leader field, even of the same
 /// leader, begins a leader epoch; every record begins a partition epoch.
 PartitionImage changed(PartitionImage partition, const wire::PartitionChangeRecord& record);
+
+/// The partition without eligible leaders and last known leader, in a new partition epoch; one that has
+/// neither stays as it is.
+PartitionImage without_eligible_leaders(PartitionImage partition);
+
+inline constexpr const char* kEligibleLeaderReplicas = "eligible.leader.replicas.version";
 
 struct TopicImage {
     std::string name;
@@ -92,6 +103,12 @@ public:
     [[nodiscard]] const PartitionImage* partition(const TopicPartition& partition) const;
     /// Offset after the last applied record; 0 before the first.
     [[nodiscard]] Offset end_offset() const { return end_offset_; }
+    /// Finalized level of a feature, e.g. "eligible.leader.replicas.version"; 0: off.
+    [[nodiscard]] std::int16_t feature_level(const std::string& name) const;
+    /// ConfigRecords of the cluster (broker resource ""): they hold before any node's own file.
+    [[nodiscard]] const std::map<std::string, std::string>& cluster_configs() const {
+        return cluster_configs_;
+    }
     /// The first id that no block handed out so far contains.
     [[nodiscard]] ProducerId next_producer_id() const { return next_producer_id_; }
 
@@ -108,9 +125,11 @@ private:
     Status replay(Offset offset, const wire::PartitionRecord& record);
     Status replay(Offset offset, const wire::PartitionChangeRecord& record);
     Status replay(Offset offset, const wire::ConfigRecord& record);
+    Status replay(Offset offset, const wire::ClearElrRecord& record);
+    Status replay(Offset offset, const wire::FeatureLevelRecord& record);
     Status replay(Offset offset, const wire::ProducerIdsRecord& record);
     Status replay(Offset offset, const wire::AbortTransactionRecord& record);
-    /// Features, controllers, transaction brackets: nothing that replication depends on.
+    /// Controllers, transaction brackets: nothing that replication depends on.
     template <class Other>
     Status replay(Offset, const Other&) {
         return {};
@@ -121,6 +140,8 @@ private:
     std::map<BrokerId, BrokerImage> brokers_;
     std::map<std::string, TopicImage> topics_;
     std::map<Uuid, std::string> topic_names_;
+    std::map<std::string, std::int16_t> features_;
+    std::map<std::string, std::string> cluster_configs_;
     Offset end_offset_ = 0;
     ProducerId next_producer_id_ = 0;
 };

@@ -5,6 +5,7 @@
 #include "base/assert.h"
 #include "base/overloaded.h"
 #include "node/controller/state.h"
+#include "node/controller/topic_config.h"
 #include "wire/control_record.h"
 #include "wire/record_batch.h"
 
@@ -14,8 +15,10 @@ namespace {
 constexpr const char* kDirectory = "__cluster_metadata-0";
 constexpr std::size_t kReadSize = 1U << 20U;
 
-/// metadata.version 4.0-IV3: the records below in these versions, no eligible leader replicas.
-constexpr std::int16_t kMetadataVersion = 25;
+/// metadata.version 4.1-IV0: the records below in these versions, and the first whose new clusters have
+/// eligible leader replicas.
+constexpr std::int16_t kMetadataVersion = 26;
+constexpr std::int8_t kBrokerResource = 4;
 
 std::int16_t version_of(const wire::MetadataRecord& record) {
     return std::visit(
@@ -55,6 +58,27 @@ Status append(PartitionLog& log, LeaderEpoch epoch, bool control, std::vector<wi
     return log.flush();
 }
 
+/// What a new cluster's log begins with, after the first leader's message.
+Records bootstrap_records(const ControllerSettings& settings) {
+    wire::FeatureLevelRecord version;
+    version.name = "metadata.version";
+    version.feature_level = kMetadataVersion;
+    Records records{version};
+    if (!settings.eligible_leader_replicas) return records;
+    wire::FeatureLevelRecord eligible;
+    eligible.name = kEligibleLeaderReplicas;
+    eligible.feature_level = 1;
+    records.emplace_back(std::move(eligible));
+    // Who may lead depends on it, so one value must hold for the whole cluster, whatever the brokers' files
+    // say.
+    wire::ConfigRecord min_isr;
+    min_isr.resource_type = kBrokerResource;
+    min_isr.name = kMinInsyncReplicas;
+    min_isr.value = std::to_string(settings.min_insync_replicas);
+    records.emplace_back(std::move(min_isr));
+    return records;
+}
+
 bool contains(const std::vector<BrokerId>& ids, BrokerId id) {
     return std::find(ids.begin(), ids.end(), id) != ids.end();
 }
@@ -62,6 +86,8 @@ bool contains(const std::vector<BrokerId>& ids, BrokerId id) {
 /// What a record is about to change, for its event.
 struct Before {
     std::optional<PartitionImage> partition;
+    /// Whose eligible leaders go.
+    std::vector<TopicPartition> cleared;
     BrokerEpoch broker_epoch = kUnknownBrokerEpoch;
     std::string topic;
 };
@@ -73,6 +99,13 @@ Before before(const MetadataImage& image, const wire::MetadataRecord& record) {
         if (topic == nullptr) return found;
         const auto partition = topic->partitions.find(change->partition_id);
         if (partition != topic->partitions.end()) found.partition = partition->second;
+    } else if (const auto* clear = std::get_if<wire::ClearElrRecord>(&record)) {
+        for (const auto& [name, topic] : image.topics()) {
+            if (!clear->topic_name.empty() && name != clear->topic_name) continue;
+            for (const auto& [index, partition] : topic.partitions) {
+                if (without_eligible_leaders(partition) != partition) found.cleared.push_back({name, index});
+            }
+        }
     } else if (const auto* registration = std::get_if<wire::RegisterBrokerRecord>(&record)) {
         const BrokerImage* broker = image.broker(registration->broker_id);
         if (broker != nullptr) found.broker_epoch = broker->epoch;
@@ -86,12 +119,13 @@ Before before(const MetadataImage& image, const wire::MetadataRecord& record) {
 /// Tells what an applied record decided.
 class EventTeller {
 public:
-    EventTeller(const MetadataImage& image, const Why& why, Before before,
+    EventTeller(const MetadataImage& image, const Why& why, Chosen chosen, Before before,
                 std::vector<ControllerEvent>& events)
-        : image_(image), why_(why), before_(std::move(before)), events_(events) {}
+        : image_(image), why_(why), chosen_(chosen), before_(std::move(before)), events_(events) {}
 
     void operator()(const wire::RegisterBrokerRecord& record) const {
-        events_.emplace_back(BrokerRegistered{record.broker_id, record.broker_epoch, record.incarnation_id});
+        events_.emplace_back(
+            BrokerRegistered{record.broker_id, record.broker_epoch, record.incarnation_id, why_.clean});
         if (record.broker_epoch == before_.broker_epoch) return;  // the same incarnation asked again
         events_.emplace_back(
             BrokerFenced{record.broker_id, record.broker_epoch, FenceReason::Registered, Duration{0}});
@@ -107,10 +141,15 @@ public:
         }
     }
     void operator()(const wire::PartitionRecord& record) const {
-        partition(record.topic_id, record.partition_id, false);
+        partition(image_.topic(record.topic_id)->name, record.partition_id, false, why_.cause);
     }
     void operator()(const wire::PartitionChangeRecord& record) const {
-        partition(record.topic_id, record.partition_id, record.leader != kNoLeaderChange);
+        partition(image_.topic(record.topic_id)->name, record.partition_id, record.leader != kNoLeaderChange,
+                  why_.cause);
+    }
+    void operator()(const wire::ClearElrRecord&) const {
+        for (const TopicPartition& name : before_.cleared)
+            partition(name.topic, name.partition, false, "min-isr");
     }
     void operator()(const wire::RemoveTopicRecord& record) const {
         events_.emplace_back(TopicDeleted{before_.topic, record.topic_id});
@@ -124,24 +163,33 @@ public:
     void operator()(const Other&) const {}
 
 private:
-    void partition(const Uuid& topic_id, std::int32_t index, bool elected) const {
-        const TopicImage& topic = *image_.topic(topic_id);
-        const PartitionImage& now = topic.partitions.at(index);
+    void partition(const std::string& topic, std::int32_t index, bool elected,
+                   const std::string& cause) const {
+        const PartitionImage& now = image_.topic(topic)->partitions.at(index);
         PartitionChanged event;
-        event.partition = {topic.name, index};
+        event.partition = {topic, index};
         event.leader = now.leader;
         event.leader_epoch = now.leader_epoch;
         event.partition_epoch = now.partition_epoch;
         event.isr = now.isr;
         event.elected = elected;
-        event.unclean = elected && now.leader != kNoBroker && before_.partition &&
-                        !contains(before_.partition->isr, now.leader);
-        event.cause = event.unclean && why_.cause != kCauseUncleanRequest ? "unclean" : why_.cause;
+        // A deliberate bug may elect anybody and call it clean.
+        const bool outside = elected && now.leader != kNoBroker && before_.partition &&
+                             !contains(before_.partition->isr, now.leader) &&
+                             !contains(before_.partition->elr, now.leader);
+        event.unclean = outside || chosen_ != Chosen::Clean;
+        event.last_known_leader = chosen_ == Chosen::LastKnownLeader;
+        event.cause = event.last_known_leader                          ? "last-known-leader"
+                      : event.unclean && cause != kCauseUncleanRequest ? "unclean"
+                                                                       : cause;
+        event.elr = now.elr;
+        event.last_known_elr = now.last_known_elr;
         events_.emplace_back(std::move(event));
     }
 
     const MetadataImage& image_;
     const Why& why_;
+    Chosen chosen_;
     Before before_;
     std::vector<ControllerEvent>& events_;
 };
@@ -168,11 +216,7 @@ Status Controller::State::begin_epoch(std::int64_t wall_ms) {
     std::vector<wire::Record> first{leader_change(settings.self, wall_ms)};
     if (Status appended = append(*log, controller_epoch, true, std::move(first)); !appended) return appended;
     if (!empty) return {};
-    wire::FeatureLevelRecord feature;
-    feature.name = "metadata.version";
-    feature.feature_level = kMetadataVersion;
-    const Records bootstrap{feature};
-    if (!commit(wall_ms, bootstrap, {})) return tl::make_unexpected(*fatal);
+    if (!commit(wall_ms, bootstrap_records(settings), {})) return tl::make_unexpected(*fatal);
     return {};
 }
 
@@ -181,7 +225,7 @@ bool Controller::State::commit(std::int64_t wall_ms, const Records& records, con
     if (records.empty()) return true;
     std::vector<wire::Record> encoded;
     encoded.reserve(records.size());
-    for (const wire::MetadataRecord& record : records) encoded.push_back(encode_record(record, wall_ms));
+    for (const DecidedRecord& decided : records) encoded.push_back(encode_record(decided.record, wall_ms));
     Offset offset = log->log_end_offset();
     if (const Status appended = append(*log, controller_epoch, false, std::move(encoded)); !appended) {
         // The records may or may not survive; only a replay can tell. Deciding on without knowing could
@@ -189,8 +233,8 @@ bool Controller::State::commit(std::int64_t wall_ms, const Records& records, con
         fatal = Error{std::string("the metadata log cannot be written: ") + appended.error().message};
         return false;
     }
-    for (const wire::MetadataRecord& record : records) {
-        const EventTeller teller(image, why, before(image, record), events);
+    for (const auto& [record, chosen] : records) {
+        const EventTeller teller(image, why, chosen, before(image, record), events);
         const Status applied = image.apply(offset, record);
         HW_ASSERT(applied.has_value(), "{}", applied.error().message);
         std::visit(teller, record);

@@ -71,6 +71,7 @@ wire::BrokerRegistrationResponse Controller::handle(Instant now, std::int64_t wa
     if (!directories_are_valid(state.image, request)) return refused(wire::ErrorCode::InvalidRegistration);
 
     Records records;
+    bool clean = same_process;
     wire::RegisterBrokerRecord record = register_record(request);
     if (same_process) {
         // It did not get the answer: the same registration again, whatever became of it meanwhile.
@@ -78,13 +79,16 @@ wire::BrokerRegistrationResponse Controller::handle(Instant now, std::int64_t wa
         record.fenced = known->fenced;
         record.in_controlled_shutdown = known->in_controlled_shutdown;
     } else {
-        // A new process may have lost what the old one had on disk: it leaves every ISR, as if fenced.
+        // A new process may have lost what the old one had on disk: it leaves every ISR, as if fenced. It has
+        // lost nothing only if it says of which life the clean stop before it was, and that was the last one.
         record.broker_epoch = state.log->log_end_offset();
-        state.add_departure(records, id);
+        clean = known != nullptr && request.previous_broker_epoch == known->epoch;
+        state.add_departure(records, id, !clean);
     }
     const BrokerEpoch epoch = record.broker_epoch;
     records.emplace_back(std::move(record));
-    if (!state.commit(wall_ms, records, {"registered"})) return refused(wire::ErrorCode::UnknownServerError);
+    if (!state.commit(wall_ms, records, Why{.cause = "registered", .clean = clean}))
+        return refused(wire::ErrorCode::UnknownServerError);
     // Its session begins with its first heartbeat.
     if (!same_process) state.sessions[id] = {};
     wire::BrokerRegistrationResponse response;

@@ -13,7 +13,14 @@
 namespace highwater::node {
 
 using AlterPartitionData = wire::AlterPartitionRequest::TopicData::PartitionData;
-using Records = std::vector<wire::MetadataRecord>;
+/// A record to be written, and how the leader that it names was found.
+struct DecidedRecord {
+    template <class Record>
+    DecidedRecord(Record value, Chosen how = Chosen::Clean) : record(std::move(value)), chosen(how) {}
+    wire::MetadataRecord record;
+    Chosen chosen = Chosen::Clean;
+};
+using Records = std::vector<DecidedRecord>;
 
 /// What the controller knows of a broker beyond its registration. Lost with the process.
 struct BrokerSession {
@@ -34,6 +41,8 @@ struct Why {
     std::string cause;
     FenceReason reason = FenceReason::Registered;
     Duration silent{0};
+    /// Of a registration: after a clean stop.
+    bool clean = false;
 };
 
 struct Controller::State {
@@ -66,19 +75,28 @@ struct Controller::State {
     // -- election.cc
     [[nodiscard]] bool is_active(BrokerId id) const;
     [[nodiscard]] bool leads_anything(BrokerId id) const;
-    /// `leaving` goes out of every ISR it is in; who it led gets another leader, or none.
-    void add_departure(Records& records, BrokerId leaving);
+    /// `leaving` goes out of every ISR it is in; who it led gets another leader, or none. After an unclean
+    /// shutdown it is no eligible leader of anything either.
+    void add_departure(Records& records, BrokerId leaving, bool unclean_shutdown = false);
     /// Partitions without a leader get one if they can, `returning` being active from here on (kNoBroker:
     /// nobody is).
     void add_elections(Records& records, BrokerId returning);
     /// Partitions whose preferred leader could lead but does not go back to it.
     void add_preferred_elections(Records& records);
-    void add_change(Records& records, const TopicImage& topic, std::int32_t partition,
-                    std::vector<BrokerId> isr, const MayLead& may_lead);
+    void add_change(Records& records, const TopicImage& topic, std::int32_t partition, PartitionTarget target,
+                    const MayLead& may_lead);
+    [[nodiscard]] bool elr_enabled() const { return image.feature_level(kEligibleLeaderReplicas) > 0; }
+    /// The partition as it is, by the configs that hold for it.
+    [[nodiscard]] PartitionTarget target_of(const TopicImage& topic, const PartitionImage& partition) const;
     /// change_partition(), and whether it elected as a correct one would.
-    std::optional<wire::PartitionChangeRecord> change(const TopicImage& topic, std::int32_t partition,
-                                                      const PartitionImage& before, PartitionTarget target,
-                                                      const MayLead& may_lead);
+    std::optional<PartitionDecision> change(const TopicImage& topic, std::int32_t partition,
+                                            const PartitionImage& before, PartitionTarget target,
+                                            const MayLead& may_lead);
+
+    // -- elect_leaders.cc
+    /// NONE: `records` got the election.
+    wire::ErrorCode elect_one(const TopicPartition& name, bool unclean, const MayLead& may_lead,
+                              Records& records) const;
 
     // -- alter_partition.cc
     wire::ErrorCode check(const PartitionImage& partition, const AlterPartitionData& proposal,

@@ -27,9 +27,10 @@ std::optional<bool> parse_boolean(std::string value) {
     return std::nullopt;
 }
 
-std::int32_t number_of(const TopicImage& topic, const char* name, std::int32_t otherwise) {
-    const auto config = topic.configs.find(name);
-    if (config == topic.configs.end()) return otherwise;
+std::int32_t number_of(const std::map<std::string, std::string>& configs, const char* name,
+                       std::int32_t otherwise) {
+    const auto config = configs.find(name);
+    if (config == configs.end()) return otherwise;
     return parse_count(config->second, std::numeric_limits<std::int32_t>::min()).value_or(otherwise);
 }
 
@@ -90,11 +91,15 @@ std::optional<std::string> topic_config_error(const std::string& name, const std
 }
 
 std::int32_t min_insync_replicas(const TopicImage& topic, std::int32_t otherwise) {
-    return std::max(1, number_of(topic, kMinInsyncReplicas, otherwise));
+    return std::max(1, number_of(topic.configs, kMinInsyncReplicas, otherwise));
+}
+
+std::int32_t cluster_min_insync_replicas(const MetadataImage& image, std::int32_t otherwise) {
+    return std::max(1, number_of(image.cluster_configs(), kMinInsyncReplicas, otherwise));
 }
 
 std::int32_t max_message_bytes(const TopicImage& topic, std::int32_t otherwise) {
-    return number_of(topic, kMaxMessageBytes, otherwise);
+    return number_of(topic.configs, kMaxMessageBytes, otherwise);
 }
 
 bool unclean_leader_election(const TopicImage& topic, bool otherwise) {

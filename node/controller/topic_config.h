@@ -40,6 +40,8 @@ std::optional<std::string> topic_config_error(const std::string& name, const std
 
 /// The topic's own value, else `otherwise`. At least 1.
 std::int32_t min_insync_replicas(const TopicImage& topic, std::int32_t otherwise);
+/// What holds where a topic has no min.insync.replicas: the cluster's ConfigRecord, else `otherwise`.
+std::int32_t cluster_min_insync_replicas(const MetadataImage& image, std::int32_t otherwise);
 bool unclean_leader_election(const TopicImage& topic, bool otherwise);
 /// Of one batch.
 std::int32_t max_message_bytes(const TopicImage& topic, std::int32_t otherwise);

@@ -192,6 +192,17 @@ wire::PartitionRecord partition_record(const MetadataImage& image, const Uuid& t
     return record;
 }
 
+/// As after any change of min.insync.replicas, though there is nothing to clear yet.
+void add_clear_elr(Records& records, const MetadataImage& image, const Asked& asked) {
+    if (image.feature_level(kEligibleLeaderReplicas) == 0) return;
+    for (const auto& config : asked.configs) {
+        if (config.name != kMinInsyncReplicas) continue;
+        wire::ClearElrRecord clear;
+        clear.topic_name = asked.name;
+        records.emplace_back(std::move(clear));
+    }
+}
+
 void add_topic(Records& records, const MetadataImage& image, const Asked& asked, const Uuid& id,
                const Assignment& assignment) {
     wire::TopicRecord topic;
@@ -206,6 +217,7 @@ void add_topic(Records& records, const MetadataImage& image, const Asked& asked,
         record.value = config.value;
         records.emplace_back(std::move(record));
     }
+    add_clear_elr(records, image, asked);
     for (std::size_t index = 0; index < assignment.size(); ++index) {
         records.emplace_back(
             partition_record(image, id, static_cast<std::int32_t>(index), assignment[index]));
@@ -213,9 +225,11 @@ void add_topic(Records& records, const MetadataImage& image, const Asked& asked,
 }
 
 /// The configs as they will hold: the topic's own, else this controller's.
-std::vector<Answer::CreatableTopicConfigs> effective_configs(const ControllerSettings& settings,
+std::vector<Answer::CreatableTopicConfigs> effective_configs(const MetadataImage& image,
+                                                             const ControllerSettings& settings,
                                                              const Asked& asked) {
     constexpr std::int8_t kTopicSource = 1;
+    constexpr std::int8_t kClusterSource = 3;
     constexpr std::int8_t kStaticBrokerSource = 4;
     std::map<std::string, Answer::CreatableTopicConfigs> configs;
     const auto set = [&](const std::string& name, const std::string& value, std::int8_t source) {
@@ -224,7 +238,8 @@ std::vector<Answer::CreatableTopicConfigs> effective_configs(const ControllerSet
         config.value = value;
         config.config_source = source;
     };
-    set(kMinInsyncReplicas, std::to_string(settings.min_insync_replicas), kStaticBrokerSource);
+    set(kMinInsyncReplicas, std::to_string(cluster_min_insync_replicas(image, settings.min_insync_replicas)),
+        image.cluster_configs().contains(kMinInsyncReplicas) ? kClusterSource : kStaticBrokerSource);
     set(kUncleanLeaderElectionEnable, settings.unclean_leader_election ? "true" : "false",
         kStaticBrokerSource);
     for (const auto& config : asked.configs) set(config.name, *config.value, kTopicSource);
@@ -274,7 +289,7 @@ wire::CreateTopicsResponse Controller::handle(Instant, std::int64_t wall_ms,
         answer.topic_id = state.rng.uuid();
         answer.num_partitions = static_cast<std::int32_t>(assignment.size());
         answer.replication_factor = static_cast<std::int16_t>(assignment.front().size());
-        answer.configs = effective_configs(state.settings, asked);
+        answer.configs = effective_configs(state.image, state.settings, asked);
         add_topic(records, state.image, asked, answer.topic_id, assignment);
     }
     const bool created = request.validate_only ? !state.fatal : state.commit(wall_ms, records, {"created"});

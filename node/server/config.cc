@@ -121,6 +121,12 @@ Key whole(std::int32_t NodeConfig::* member, std::int64_t low) {
     return {parsed(member, parse), ConfigType::Int,
             [member](const NodeConfig& config) { return std::to_string(config.*member); }};
 }
+/// Of a feature: 0 is off.
+Key level(std::int32_t NodeConfig::* member, std::int32_t high) {
+    const auto parse = [high](const std::string& text) { return number<std::int32_t>(text, 0, high); };
+    return {parsed(member, parse), ConfigType::Int,
+            [member](const NodeConfig& config) { return std::to_string(config.*member); }};
+}
 Key log_bytes(std::int32_t LogSettings::* member, std::int64_t low) {
     const auto set = [member, low](NodeConfig& config, const std::string& text) -> Status {
         const auto value = number<std::int32_t>(text, low, INT32_MAX);
@@ -237,6 +243,7 @@ const std::map<std::string, Key>& keys() {
         {"highwater.max.pipelined.requests", whole(&NodeConfig::max_pipelined_requests, 1)},
         {"highwater.max.queued.response.bytes", whole(&NodeConfig::max_queued_response_bytes, 1)},
         {"highwater.allow.non.loopback", flag(&NodeConfig::allow_non_loopback)},
+        {"highwater.eligible.leader.replicas.version", level(&NodeConfig::eligible_leader_replicas, 1)},
         {"highwater.bugs",
          parsed(&NodeConfig::bugs, [](const std::string& text) { return Bugs::parse(text); })},
         {"highwater.hosts.file", text_of(&NodeConfig::hosts_file)},

@@ -50,6 +50,8 @@ struct NodeConfig {
     Duration producer_id_expiration = milliseconds(86400000);
     LogSettings log;
     std::int32_t min_insync_replicas = 1;
+    std::int32_t eligible_leader_replicas =
+        1;  // highwater.eligible.leader.replicas.version, of a new cluster
     bool unclean_leader_election = false;
     Duration unclean_election_interval = milliseconds(300000);
     bool auto_leader_rebalance = true;

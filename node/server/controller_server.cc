@@ -231,6 +231,7 @@ Result<std::unique_ptr<Server>> make_controller_server(Instant now, std::int64_t
     settings.min_insync_replicas = config.min_insync_replicas;
     settings.default_replication_factor = config.default_replication_factor;
     settings.num_partitions = config.num_partitions;
+    settings.eligible_leader_replicas = config.eligible_leader_replicas > 0;
     settings.bugs = config.bugs;
     auto controller = Controller::open(now, wall_ms, settings, storage, rng.fork());
     if (!controller) return tl::make_unexpected(controller.error());

@@ -24,8 +24,7 @@ void BrokerState::handle(const RequestId& id, const wire::RequestHeader& header,
         // Answers never open a session, so nobody can be in one.
         wire::FetchResponse refused;
         refused.error_code = wire::ErrorCode::FetchSessionIdNotFound;
-        return inbound.answer(id,
-                              wire::encode_response(refused, header.api_version, header.correlation_id));
+        return inbound.answer(id, wire::encode_response(refused, header.api_version, header.correlation_id));
     }
     FetchRead read = read_fetch(request, header.api_version, true);
     const bool enough = read.bytes >= static_cast<std::size_t>(std::max(request.min_bytes, 0));

@@ -151,7 +151,8 @@ std::unique_ptr<Partition> BrokerState::open_partition(const TopicImage& topic, 
     PartitionSettings settings;
     settings.self = config.node_id;
     settings.replica_lag_time_max = config.replica_lag_time_max;
-    settings.min_insync_replicas = min_insync_replicas(topic, config.min_insync_replicas);
+    settings.min_insync_replicas =
+        min_insync_replicas(topic, cluster_min_insync_replicas(image, config.min_insync_replicas));
     settings.bugs = config.bugs;
     const TopicIdPartition id{topic.id, topic.name, name.partition};
     auto log = open_log(topic, name);
@@ -183,7 +184,8 @@ void BrokerState::apply_partition(const TopicImage& topic, std::int32_t index) {
     registration_now.partition_epoch = registered.partition_epoch;
     registration_now.recovery = static_cast<LeaderRecoveryState>(registered.leader_recovery_state);
     held->apply_registration(now, registration_now);
-    held->apply_settings(now, min_insync_replicas(topic, config.min_insync_replicas));
+    held->apply_settings(
+        now, min_insync_replicas(topic, cluster_min_insync_replicas(image, config.min_insync_replicas)));
 }
 
 }  // namespace highwater::node

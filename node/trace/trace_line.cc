@@ -193,6 +193,7 @@ void write(JsonAppender& json, const BrokerRegistered& event) {
     json.field("broker", event.broker);
     json.field("broker_epoch", event.broker_epoch);
     json.field("incarnation", event.incarnation.to_string());
+    json.field("clean", event.clean);
 }
 
 void write(JsonAppender& json, const BrokerFenced& event) {
@@ -221,8 +222,11 @@ void write(JsonAppender& json, const PartitionChanged& event) {
     json.field("epoch", event.leader_epoch);
     json.field("partition_epoch", event.partition_epoch);
     json.field("isr", event.isr);
+    json.field("elr", event.elr);
+    json.field("last_known_elr", event.last_known_elr);
     json.field("elected", event.elected);
     json.field("unclean", event.unclean);
+    json.field("last_known_leader", event.last_known_leader);
     json.field("cause", event.cause);
 }
 

@@ -152,6 +152,8 @@ void ControllerBench::read_settings(CommandWords& words) {
         settings_.broker_session_timeout = duration(text);
     if (const std::string text = words.get("unclean"); !text.empty())
         settings_.unclean_leader_election = text == "true";
+    if (const std::string text = words.get("elr"); !text.empty())
+        settings_.eligible_leader_replicas = text == "true";
     if (const std::string text = words.get("unclean-interval"); !text.empty()) {
         settings_.unclean_election_interval = duration(text);
     }
@@ -176,6 +178,7 @@ void ControllerBench::read_settings(CommandWords& words) {
 std::string ControllerBench::start(CommandWords& words) {
     settings_ = {};
     settings_.self = 100;
+    settings_.eligible_leader_replicas = false;  // most rules are older than them
     settings_.cluster_id = uuid(0x30, 1, 'c');
     read_settings(words);
     controller_.reset();
@@ -205,6 +208,7 @@ std::string ControllerBench::register_broker(CommandWords& words) {
          split(words.get("directories", std::to_string(request.broker_id)), ',')) {
         if (directory != "none") request.log_dirs.push_back(uuid(0x20, std::stoi(directory), 'd'));
     }
+    request.previous_broker_epoch = words.number("previous", kUnknownBrokerEpoch);
     const std::vector<std::string> address = split(words.get("address", "localhost:9092"), ':');
     request.listeners.push_back(
         {"CLIENT", address.at(0), static_cast<std::uint16_t>(std::stoi(address.at(1))), 0});

@@ -2,9 +2,9 @@
 // says. Commands, each line of a transcript one (keys left out have the value a well-behaved broker would
 // send):
 //   start [session=9s unclean=true unclean-interval=300s rebalance=false rebalance-interval=300s factor=1
-//   partitions=1 min-isr=1 bugs=NAMES]
+//   partitions=1 min-isr=1 elr=true bugs=NAMES]   (without elr=true: none)
 //   brokers 1,2,3                       registers and unfences them, silently
-//   register B [incarnation=a cluster=other directories=1,2 address=HOST:PORT]
+//   register B [incarnation=a previous=EPOCH cluster=other directories=1,2 address=HOST:PORT]
 //   heartbeat B [epoch=N offset=N want-fence want-shut-down]
 //   advance 3s [heartbeats=1,2]         ticks whenever due; these brokers send a heartbeat every second
 //   create-topic NAME [partitions=N factor=N assignment=1,2/2,1 config.KEY=VALUE twice validate-only

@@ -23,6 +23,14 @@ std::string reason_text(FenceReason reason) {
 
 std::string leader_text(BrokerId leader) { return leader == kNoBroker ? "none" : std::to_string(leader); }
 
+/// Nothing where there is neither.
+std::string eligible_text(const std::vector<BrokerId>& elr, const std::vector<BrokerId>& last_known) {
+    std::string text;
+    if (!elr.empty()) text += " elr " + list_text(elr);
+    if (!last_known.empty()) text += " last known " + list_text(last_known);
+    return text;
+}
+
 std::string record_fields(const wire::MetadataRecord& record, const MetadataImage& names) {
     const auto topic_name = [&](const Uuid& id) {
         const TopicImage* topic = names.topic(id);
@@ -45,6 +53,7 @@ std::string record_fields(const wire::MetadataRecord& record, const MetadataImag
             [](const wire::ConfigRecord& r) {
                 return fmt::format("{} {}={}", r.resource_name, r.name, r.value.value_or(""));
             },
+            [](const wire::ClearElrRecord& r) { return r.topic_name; },
             [](const wire::ProducerIdsRecord& r) {
                 return fmt::format("broker {} epoch {} next {}", r.broker_id, r.broker_epoch,
                                    r.next_producer_id);
@@ -59,6 +68,8 @@ std::string record_fields(const wire::MetadataRecord& record, const MetadataImag
             [&](const wire::PartitionChangeRecord& r) {
                 std::string text = fmt::format("{}-{}", topic_name(r.topic_id), r.partition_id);
                 if (r.isr) text += " isr " + list_text(*r.isr);
+                if (r.eligible_leader_replicas) text += " elr " + list_text(*r.eligible_leader_replicas);
+                if (r.last_known_elr) text += " last known " + list_text(*r.last_known_elr);
                 if (r.leader != kNoLeaderChange) text += " leader " + leader_text(r.leader);
                 if (r.leader_recovery_state != kNoRecoveryChange) {
                     text += r.leader_recovery_state == kRecovering ? " recovering" : " recovered";
@@ -80,7 +91,8 @@ std::string duration_text(Duration duration) { return fmt::format("{}s", to_seco
 std::string event_text(const ControllerEvent& event) {
     return std::visit(
         overloaded{[](const BrokerRegistered& e) {
-                       return fmt::format("{} registered, epoch {}", e.broker, e.broker_epoch);
+                       return fmt::format("{} registered, epoch {}{}", e.broker, e.broker_epoch,
+                                          e.clean ? ", clean" : "");
                    },
                    [](const BrokerFenced& e) {
                        const std::string silent =
@@ -91,10 +103,13 @@ std::string event_text(const ControllerEvent& event) {
                    [](const BrokerShuttingDown& e) { return fmt::format("{} shutting down", e.broker); },
                    [](const BugActivated& e) { return fmt::format("bug {} acted ({})", e.name, e.count); },
                    [](const PartitionChanged& e) {
-                       const char* how = e.unclean ? "unclean leader" : e.elected ? "new leader" : "leader";
-                       return fmt::format("{}: {} {} @{} v{} isr {} ({})", e.partition.to_string(), how,
+                       const char* how = e.last_known_leader ? "last known leader"
+                                         : e.unclean         ? "unclean leader"
+                                         : e.elected         ? "new leader"
+                                                             : "leader";
+                       return fmt::format("{}: {} {} @{} v{} isr {}{} ({})", e.partition.to_string(), how,
                                           leader_text(e.leader), e.leader_epoch, e.partition_epoch,
-                                          list_text(e.isr), e.cause);
+                                          list_text(e.isr), eligible_text(e.elr, e.last_known_elr), e.cause);
                    },
                    [](const TopicDeleted& e) { return fmt::format("topic {} deleted", e.topic); },
                    [](const TopicConfigChanged& e) {
@@ -114,11 +129,11 @@ std::string image_text(const MetadataImage& image) {
     for (const auto& [name, topic] : image.topics()) {
         for (const auto& [key, value] : topic.configs) text += fmt::format("{}: {}={}\n", name, key, value);
         for (const auto& [index, partition] : topic.partitions) {
-            text +=
-                fmt::format("{}-{}: leader {} @{} v{} isr {} of {}{}\n", name, index,
-                            leader_text(partition.leader), partition.leader_epoch, partition.partition_epoch,
-                            list_text(partition.isr), list_text(partition.replicas),
-                            partition.leader_recovery_state == kRecovering ? ", recovering" : "");
+            text += fmt::format(
+                "{}-{}: leader {} @{} v{} isr {}{} of {}{}\n", name, index, leader_text(partition.leader),
+                partition.leader_epoch, partition.partition_epoch, list_text(partition.isr),
+                eligible_text(partition.elr, partition.last_known_elr), list_text(partition.replicas),
+                partition.leader_recovery_state == kRecovering ? ", recovering" : "");
         }
     }
     return text;

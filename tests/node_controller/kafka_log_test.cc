@@ -123,11 +123,13 @@ TEST(KafkaMetadataLog, OurControllerTakesItOver) {
     EXPECT_EQ((*controller)->controller_epoch(), 2);
     EXPECT_EQ((*controller)->metadata_log().log_end_offset(), 84);  // + LeaderChange
 
-    // It decides on: nobody speaks, everybody is fenced, the last one stays in the ISR.
+    // It decides on: nobody speaks, everybody is fenced, the last ones stay eligible.
     (*controller)->tick(now + seconds(20), 2);
     const PartitionImage partition = *(*controller)->image().partition({"t", 0});
     EXPECT_EQ(partition.leader, kNoBroker);
-    EXPECT_EQ(partition.isr, (std::vector<BrokerId>{3}));
+    EXPECT_TRUE(partition.isr.empty());
+    EXPECT_EQ(partition.elr, (std::vector<BrokerId>{3}));
+    EXPECT_EQ(partition.last_known_elr, (std::vector<BrokerId>{3}));
     EXPECT_TRUE((*controller)->image().broker(3)->fenced);
 }
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "facts.h"
 #include "node/controller/controller.h"
@@ -15,6 +16,7 @@ namespace highwater::node {
 namespace {
 
 constexpr BrokerId kBrokers = 4;
+constexpr std::int32_t kPartitions = 3;
 constexpr int kSteps = 400;
 
 bool contains(const std::vector<BrokerId>& list, BrokerId id) {
@@ -23,7 +25,7 @@ bool contains(const std::vector<BrokerId>& list, BrokerId id) {
 
 class RandomController {
 public:
-    RandomController(std::uint64_t seed, bool unclean) : rng_(seed), unclean_(unclean) {
+    RandomController(std::uint64_t seed, bool unclean, bool elr) : rng_(seed), unclean_(unclean), elr_(elr) {
         open();
         for (BrokerId id = 1; id <= kBrokers; ++id) {
             incarnations_[id] = rng_.uuid();
@@ -56,6 +58,8 @@ public:
 
     [[nodiscard]] int elections() const { return elections_; }
     [[nodiscard]] int unclean_elections() const { return unclean_elections_; }
+    [[nodiscard]] int last_known_elections() const { return last_known_elections_; }
+    [[nodiscard]] int elr_elections() const { return elr_elections_; }
     [[nodiscard]] int accepted() const { return accepted_; }
 
 private:
@@ -64,6 +68,8 @@ private:
         settings.self = 100;
         settings.broker_session_timeout = seconds(3);
         settings.unclean_leader_election = unclean_;
+        settings.eligible_leader_replicas = elr_;
+        settings.min_insync_replicas = 2;
         settings.unclean_election_interval = seconds(10);
         const std::optional<MetadataImage> before =
             controller_ ? std::optional(controller_->image()) : std::nullopt;
@@ -84,7 +90,7 @@ private:
         wire::CreateTopicsRequest request;
         auto& topic = request.topics.emplace_back();
         topic.name = "t";
-        topic.num_partitions = 3;
+        topic.num_partitions = kPartitions;
         topic.replication_factor = 3;
         ASSERT_EQ(controller_->handle(now_, 0, request).topics.at(0).error_code, wire::ErrorCode::None);
         check();
@@ -96,11 +102,18 @@ private:
         request.cluster_id = Uuid{}.to_string();
         request.incarnation_id = incarnations_[id];
         request.log_dirs = {directories_[id]};
+        request.previous_broker_epoch = previous_.try_emplace(id, kUnknownBrokerEpoch).first->second;
+        const BrokerImage* known = controller_->image().broker(id);
+        const BrokerImage before = known == nullptr ? BrokerImage{} : *known;
         controller_->handle(now_, 0, request);
+        if (controller_->image().broker(id)->incarnation == before.incarnation) return;
+        if (request.previous_broker_epoch == before.epoch) return;
+        for (std::int32_t index = 0; index < kPartitions; ++index) suspects_[index].insert(id);
     }
 
     void restart_broker(BrokerId id) {
         incarnations_[id] = rng_.uuid();
+        previous_[id] = rng_.below(3) == 0 ? controller_->image().broker(id)->epoch : kUnknownBrokerEpoch;
         do_register(id);
     }
 
@@ -168,18 +181,36 @@ private:
         }
         for (const auto& [index, partition] : image.topic("t")->partitions) {
             SCOPED_TRACE(image_text(image));
-            EXPECT_FALSE(partition.isr.empty());
+            EXPECT_TRUE(elr_ || !partition.isr.empty());
             EXPECT_TRUE(partition.leader == kNoBroker || contains(partition.isr, partition.leader));
             EXPECT_TRUE(partition.leader == kNoBroker || image.broker(partition.leader)->active());
             bool anybody = false;
             for (const BrokerId id : partition.isr) {
                 anybody = anybody || image.broker(id)->active();
-                EXPECT_TRUE(partition.isr.size() == 1 || image.broker(id)->active());
+                EXPECT_TRUE((!elr_ && partition.isr.size() == 1) || image.broker(id)->active());
             }
+            check_eligible(index, partition);
+            for (const BrokerId id : partition.isr.empty() ? partition.elr : std::vector<BrokerId>{})
+                anybody = anybody || image.broker(id)->active();
+            if (partition.isr.empty() && partition.elr.empty())
+                anybody = anybody || image.broker(partition.last_known_elr.at(0))->active();
             // Nobody waits for a leader that could be had.
             EXPECT_TRUE(!anybody || partition.leader != kNoBroker);
             EXPECT_EQ(partition, told_[index]);
         }
+    }
+
+    void check_eligible(std::int32_t index, const PartitionImage& partition) {
+        for (const BrokerId id : partition.isr) suspects_[index].erase(id);
+        for (const BrokerId id : partition.elr) {
+            EXPECT_FALSE(contains(partition.isr, id));
+            // Back from an unclean stop it may have lost anything, until it was in the ISR again.
+            EXPECT_FALSE(suspects_[index].contains(id));
+        }
+        if (!elr_ || partition.isr.size() >= 2) {
+            EXPECT_TRUE(partition.elr.empty());
+        }
+        EXPECT_EQ(partition.last_known_elr.empty(), partition.leader != kNoBroker || !elr_);
     }
 
     /// Events alone tell the partition, one epoch at a time.
@@ -189,14 +220,22 @@ private:
         EXPECT_EQ(event.leader_epoch,
                   told.leader_epoch + (event.elected || event.cause == "created" ? 1 : 0));
         EXPECT_EQ(event.elected, event.cause != "created" && event.leader != told.leader);
-        EXPECT_EQ(event.unclean,
-                  event.elected && event.leader != kNoBroker && !contains(told.isr, event.leader));
+        const bool outside = event.elected && event.leader != kNoBroker && !contains(told.isr, event.leader);
+        if (outside && !contains(told.elr, event.leader)) {
+            EXPECT_TRUE(event.unclean);
+        }
+        if (event.last_known_leader) {
+            EXPECT_TRUE(event.unclean && elr_ && told.isr.empty());
+            EXPECT_EQ(told.last_known_elr, std::vector<BrokerId>{event.leader});
+        }
         if (event.unclean) {
-            EXPECT_TRUE(unclean_);
+            EXPECT_TRUE(outside && (unclean_ || event.last_known_leader));
             EXPECT_EQ(event.isr, std::vector<BrokerId>{event.leader});
         }
         elections_ += event.elected ? 1 : 0;
-        unclean_elections_ += event.unclean ? 1 : 0;
+        unclean_elections_ += event.unclean && !event.last_known_leader ? 1 : 0;
+        last_known_elections_ += event.last_known_leader ? 1 : 0;
+        elr_elections_ += outside && !event.unclean ? 1 : 0;
         const PartitionImage& now = controller_->image().topic("t")->partitions.at(event.partition.partition);
         told.replicas = now.replicas;
         told.leader_recovery_state = now.leader_recovery_state;  // not told
@@ -204,10 +243,15 @@ private:
         told.leader_epoch = event.leader_epoch;
         told.partition_epoch = event.partition_epoch;
         told.isr = event.isr;
+        told.elr = event.elr;
+        told.last_known_elr = event.last_known_elr;
     }
 
     Rng rng_;
     bool unclean_;
+    bool elr_;
+    std::map<BrokerId, BrokerEpoch> previous_;
+    std::map<std::int32_t, std::set<BrokerId>> suspects_;
     MemoryStorage storage_;
     Instant now_{seconds(5).count() * 1'000'000'000};
     std::unique_ptr<Controller> controller_;
@@ -217,6 +261,8 @@ private:
     std::map<std::int32_t, PartitionImage> told_;
     int elections_ = 0;
     int unclean_elections_ = 0;
+    int last_known_elections_ = 0;
+    int elr_elections_ = 0;
     int accepted_ = 0;
 };
 
@@ -224,9 +270,11 @@ TEST(RandomController, KeepsItsInvariants) {
     int elections = 0;
     int unclean_elections = 0;
     int accepted = 0;
+    int last_known_elections = 0;
+    int elr_elections = 0;
     for (std::uint64_t seed = 1; seed <= 40; ++seed) {
         SCOPED_TRACE("seed " + std::to_string(seed));
-        RandomController controller(seed, seed % 2 == 0);
+        RandomController controller(seed, seed % 2 == 0, seed % 4 < 2);
         for (int i = 0; i < kSteps; ++i) {
             controller.step();
             ASSERT_FALSE(testing::Test::HasFailure()) << "step " << i;
@@ -234,11 +282,15 @@ TEST(RandomController, KeepsItsInvariants) {
         elections += controller.elections();
         unclean_elections += controller.unclean_elections();
         accepted += controller.accepted();
+        last_known_elections += controller.last_known_elections();
+        elr_elections += controller.elr_elections();
     }
     // The schedules reach what they are for.
     EXPECT_GT(elections, 500);
     EXPECT_GT(unclean_elections, 20);
     EXPECT_GT(accepted, 500);
+    EXPECT_GT(last_known_elections, 5);
+    EXPECT_GT(elr_elections, 20);
 }
 
 }  // namespace

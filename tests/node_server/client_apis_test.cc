@@ -317,7 +317,8 @@ TEST_F(ClientApis, DescribeConfigsOfATopicTellsWhereEachValueComesFrom) {
             text += ", " + synonym.name + "=" + *synonym.value + "/" + std::to_string(synonym.source);
         texts[config.name] = text;
     }
-    EXPECT_EQ(texts.at("min.insync.replicas"), "1 from 1, min.insync.replicas=1/1, min.insync.replicas=1/5");
+    EXPECT_EQ(texts.at("min.insync.replicas"),
+              "1 from 1, min.insync.replicas=1/1, min.insync.replicas=1/3, min.insync.replicas=1/5");
     EXPECT_EQ(texts.at("max.message.bytes"), "1048588 from 5, message.max.bytes=1048588/5");
     EXPECT_EQ(texts.at("unclean.leader.election.enable"),
               "true from 4, unclean.leader.election.enable=true/4, unclean.leader.election.enable=false/5");

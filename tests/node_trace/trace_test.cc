@@ -55,10 +55,12 @@ TEST(TraceLine, TextIsAsDocumented) {
               R"({"t":1000000007,"n":2,"i":4,"s":17,"e":"serve","p":"orders-eu-3","role":"leader","epoch":5,)"
               R"("from":10,"end":12,"hw":12})"
               "\n");
-    EXPECT_EQ(line_of(ControllerEvent{PartitionChanged{kPartition, -1, 6, 9, {1, 2}, true, false, "fenced"}}),
-              R"({"t":1000000007,"n":2,"i":4,"s":17,"e":"partition","p":"orders-eu-3","leader":-1,"epoch":6,)"
-              R"("partition_epoch":9,"isr":[1,2],"elected":true,"unclean":false,"cause":"fenced"})"
-              "\n");
+    EXPECT_EQ(
+        line_of(ControllerEvent{PartitionChanged{kPartition, -1, 6, 9, {1, 2}, true, false, "fenced"}}),
+        R"({"t":1000000007,"n":2,"i":4,"s":17,"e":"partition","p":"orders-eu-3","leader":-1,"epoch":6,)"
+        R"("partition_epoch":9,"isr":[1,2],"elr":[],"last_known_elr":[],"elected":true,"unclean":false,)"
+        R"("last_known_leader":false,"cause":"fenced"})"
+        "\n");
 }
 
 TEST(TraceLine, RoleCarriesTheEpochTable) {
@@ -170,6 +172,16 @@ TEST(TraceLine, BugsAndInvariants) {
 
 TEST(TraceLine, ControllerAndProcess) {
     EXPECT_EQ(read_back(ControllerEvent{BrokerRegistered{3, 77, {}}}).broker_epoch, 77);
+    EXPECT_FALSE(read_back(ControllerEvent{BrokerRegistered{3, 77, {}}}).clean);
+    EXPECT_TRUE(read_back(ControllerEvent{BrokerRegistered{3, 77, {}, true}}).clean);
+    PartitionChanged eligible{kPartition, -1, 6, 9, {}, true, true, "last-known-leader"};
+    eligible.elr = {2, 3};
+    eligible.last_known_elr = {1};
+    eligible.last_known_leader = true;
+    const TraceEvent read = read_back(ControllerEvent{eligible});
+    EXPECT_EQ(read.elr, (std::vector<BrokerId>{2, 3}));
+    EXPECT_EQ(read.last_known_elr, (std::vector<BrokerId>{1}));
+    EXPECT_TRUE(read.last_known_leader);
     const TraceEvent fenced =
         read_back(ControllerEvent{BrokerFenced{3, 77, FenceReason::SessionTimeout, seconds(9)}});
     EXPECT_EQ(fenced.kind, TraceKind::Fence);

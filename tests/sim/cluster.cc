@@ -86,6 +86,7 @@ node::NodeConfig Cluster::config_of(BrokerId id) const {
     config.replica_fetch_max_bytes = options_.fetch_max_bytes;
     config.unclean_election_interval = milliseconds(5000);
     config.min_insync_replicas = options_.min_isr;
+    config.eligible_leader_replicas = options_.elr ? 1 : 0;
     config.bugs = options_.bugs;
     config.cluster_id.bytes[0] = 1;
     return config;
@@ -255,16 +256,31 @@ void Cluster::count(const std::vector<node::Event>& events) {
             const auto* change = std::get_if<node::PartitionChanged>(decision);
             if (change == nullptr) continue;
             ++(change->elected ? counts_.elections : counts_.isr_changes);
-            if (change->unclean) ++counts_.unclean_elections;
+            if (change->last_known_leader)
+                ++counts_.last_known_elections;
+            else if (change->unclean)
+                ++counts_.unclean_elections;
+            note_eligible(*change);
             if (change->elected && change->cause == "preferred") ++counts_.preferred_elections;
         }
     }
+}
+
+/// Elected from the ELR: not from the ISR, and not uncleanly.
+void Cluster::note_eligible(const node::PartitionChanged& change) {
+    std::vector<BrokerId>& isr = last_isr_[change.partition];
+    if (change.elected && change.leader != kNoBroker && !change.unclean &&
+        std::count(isr.begin(), isr.end(), change.leader) == 0)
+        ++counts_.elr_elections;
+    isr = change.isr;
 }
 
 Cluster::Counts& Cluster::Counts::operator+=(const Counts& other) {
     steps += other.steps;
     elections += other.elections;
     unclean_elections += other.unclean_elections;
+    last_known_elections += other.last_known_elections;
+    elr_elections += other.elr_elections;
     preferred_elections += other.preferred_elections;
     isr_changes += other.isr_changes;
     power_losses += other.power_losses;

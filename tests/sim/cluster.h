@@ -29,6 +29,8 @@ struct ClusterOptions {
     std::uint64_t seed = 0;
     /// Of the topic.
     bool unclean = false;
+    /// Eligible leader replicas are in use.
+    bool elr = true;
     std::int32_t min_isr = 1;
     /// replica.fetch.max.bytes: 1 is one batch per fetch.
     std::int32_t fetch_max_bytes = 1 << 20;
@@ -101,6 +103,9 @@ public:
         std::uint64_t steps = 0;
         std::uint64_t elections = 0;
         std::uint64_t unclean_elections = 0;
+        /// Of the last known leader, and from the ELR.
+        std::uint64_t last_known_elections = 0;
+        std::uint64_t elr_elections = 0;
         std::uint64_t preferred_elections = 0;
         std::uint64_t isr_changes = 0;
         std::uint64_t power_losses = 0;
@@ -143,6 +148,7 @@ private:
     void watch();
     void note_spin(BrokerId id);
     void count(const std::vector<node::Event>& events);
+    void note_eligible(const node::PartitionChanged& change);
     [[nodiscard]] std::int64_t wall_ms() const { return 1'700'000'000'000 + now().ns / 1'000'000; }
 
     ClusterOptions options_;
@@ -152,6 +158,7 @@ private:
     std::map<BrokerId, std::unique_ptr<Process>> processes_;
     std::unique_ptr<Invariants> invariants_;
     Counts counts_;
+    std::map<TopicPartition, std::vector<BrokerId>> last_isr_;
     bool healed_ = false;
     Instant step_instant_{0};
     std::uint64_t steps_at_instant_ = 0;

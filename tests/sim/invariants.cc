@@ -79,8 +79,7 @@ void Invariants::on_decision(Instant now, const node::ControllerEvent& event) {
     if (const auto* registered = std::get_if<node::BrokerRegistered>(&event)) {
         if (!metadata_->registered(now, *registered)) return;
         for (auto& [id, partition] : partitions_) {
-            if (partition->replicas.contains(registered->broker))
-                partition->registered(registered->broker, registered->broker_epoch);
+            if (partition->replicas.contains(registered->broker)) partition->registered(*registered);
         }
     } else if (const auto* change = std::get_if<node::PartitionChanged>(&event)) {
         if (const auto found = partitions_.find(change->partition); found != partitions_.end()) {

@@ -95,6 +95,8 @@ struct ReplicaView {
     BrokerEpoch registered_after_loss = kUnknownBrokerEpoch;
     /// A new incarnation registered and has not been an ISR member since.
     bool restarted = false;
+    /// The same, after a stop that was not clean.
+    bool restarted_unclean = false;
     /// Changes with the log; what first_broken was last asked with.
     std::uint64_t revision = 0;
     std::uint64_t checked_revision = 0;

@@ -31,28 +31,55 @@ void PartitionInvariants::on_change(Instant now, const node::PartitionChanged& c
                              last.leader_epoch, last.partition_epoch));
     }
     if (!first) check_election(change);
-    check_joiners(first ? change.isr : last.isr, change.isr);
+    if (change.last_known_leader) check_last_known(change);
+    if (!change.unclean || change.last_known_leader) check_joiners(first ? change.isr : last.isr, change.isr);
     last.leader = change.leader;
     last.leader_epoch = change.leader_epoch;
     last.partition_epoch = change.partition_epoch;
     last.isr = change.isr;
-    if (change.unclean) {
+    last.elr = change.elr;
+    last.last_known_elr = change.last_known_elr;
+    eligible_lost_ = eligible_lost_ || change.unclean;
+    // Taken as it is, whatever it lost.
+    if (change.unclean && change.leader != kNoBroker)
+        replicas.at(change.leader).restarted = replicas.at(change.leader).restarted_unclean = false;
+    if (change.last_known_leader) {
+        ++last_known_elections;
+    } else if (change.unclean) {
         ++unclean_elections;
         unclean_epoch_ = change.leader_epoch;
         awaiting_office_ = true;
     }
 }
 
-/// LeaderInIsr: who was in no ISR is elected only where the topic allows it.
+/// LeaderInIsr: who was neither in the ISR nor eligible is elected only where the topic allows it, or as the
+/// last known leader.
 void PartitionInvariants::check_election(const node::PartitionChanged& change) {
     const bool outside = change.leader != kNoBroker && change.leader != registration_.leader &&
-                         !contains(registration_.isr, change.leader);
-    if (!outside && !change.unclean) return;
+                         !contains(registration_.isr, change.leader) &&
+                         !contains(registration_.elr, change.leader);
+    if (change.last_known_leader || (!outside && !change.unclean)) return;
     const node::MetadataImage* image = inspector_.image();
     const node::TopicImage* topic = image != nullptr ? image->topic(id_.topic) : nullptr;
     if (topic != nullptr && node::unclean_leader_election(*topic, false)) return;
     violated("LeaderInIsr", fmt::format("{} is elected in epoch {}, isr was [{}]", change.leader,
                                         change.leader_epoch, fmt::join(registration_.isr, ",")));
+}
+
+/// LeaderInIsr: the last known leader leads again only when nobody is left who has more. As no fault here
+/// takes the data of all members of an ISR, it is judged like any leader of the ISR: it must have all that is
+/// committed.
+void PartitionInvariants::check_last_known(const node::PartitionChanged& change) {
+    const bool empty = registration_.isr.empty() && change.elr.empty();
+    if (empty && registration_.last_known_elr == std::vector<BrokerId>{change.leader} &&
+        change.isr == registration_.last_known_elr) {
+        return;
+    }
+    violated("LeaderInIsr",
+             fmt::format("{} is elected in epoch {} as the last known leader of isr [{}] elr [{}] "
+                         "last known [{}]",
+                         change.leader, change.leader_epoch, fmt::join(registration_.isr, ","),
+                         fmt::join(registration_.elr, ","), fmt::join(registration_.last_known_elr, ",")));
 }
 
 /// UncleanExclusion: a new incarnation joins only with all that is committed. (How it got out of the ISR is
@@ -62,7 +89,8 @@ void PartitionInvariants::check_joiners(const std::vector<BrokerId>& before,
     for (const BrokerId member : isr) {
         ReplicaView& view = replicas.at(member);
         if (contains(before, member) || !std::exchange(view.restarted, false)) continue;
-        if (!counts(view) || isr.size() == 1 || view.end() >= static_cast<Offset>(committed.size())) continue;
+        view.restarted_unclean = false;
+        if (!counts(view) || view.end() >= static_cast<Offset>(committed.size())) continue;
         violated("UncleanExclusion",
                  fmt::format("{} started anew and joins isr [{}] with {} records, {} are committed", member,
                              fmt::join(isr, ","), view.end(), committed.size()));
@@ -77,6 +105,7 @@ void PartitionInvariants::check_image(Instant now, const node::MetadataImage& im
     const node::PartitionImage* partition = image.partition(id_);
     if (partition == nullptr) return;
     if (partition->partition_epoch != registration_.partition_epoch || partition->isr != registration_.isr ||
+        partition->elr != registration_.elr || partition->last_known_elr != registration_.last_known_elr ||
         partition->leader != registration_.leader || partition->leader_epoch != registration_.leader_epoch) {
         violated("EpochMonotone", "the controller's image is not what its events said");
     }
@@ -89,18 +118,47 @@ void PartitionInvariants::check_image(Instant now, const node::MetadataImage& im
         violated("FencedLeader",
                  fmt::format("leader {} of epoch {}", partition->leader, partition->leader_epoch));
     }
+    const bool elr_enabled = image.feature_level(node::kEligibleLeaderReplicas) > 0;
+    check_eligible(*partition, elr_enabled);
     for (const BrokerId member : isr) {
         ReplicaView& view = replicas.at(member);
-        if (isr.size() == 1) view.restarted = false;  // nobody else is left to be asked
+        // Without ELR nobody else may be left to be asked.
+        if (!elr_enabled && isr.size() == 1) view.restarted = false;
         if (view.restarted) {
             violated("UncleanExclusion",
                      fmt::format("{} started anew and is still in isr [{}]", member, fmt::join(isr, ",")));
         }
         const node::BrokerImage* broker = image.broker(member);
         const bool may_not = broker == nullptr || broker->fenced || broker->in_controlled_shutdown;
-        if (may_not && isr.size() > 1) {
+        if (may_not && (elr_enabled || isr.size() > 1)) {
             violated("FencedNotInIsr", fmt::format("{} in isr [{}]", member, fmt::join(isr, ",")));
         }
+    }
+}
+
+/// ElrShape, and UncleanExclusion for eligible leaders. All that may lead without loss are kept, but for
+/// those that unclean shutdowns took.
+void PartitionInvariants::check_eligible(const node::PartitionImage& partition, bool elr_enabled) {
+    const std::vector<BrokerId>& isr = partition.isr;
+    const std::vector<BrokerId>& elr = partition.elr;
+    const auto shape =
+        fmt::format("isr [{}] elr [{}] last known [{}] leader {}", fmt::join(isr, ","), fmt::join(elr, ","),
+                    fmt::join(partition.last_known_elr, ","), partition.leader);
+    const bool enough = std::ssize(isr) >= min_isr_;
+    if (enough) eligible_lost_ = false;
+    const bool disjoint =
+        std::none_of(elr.begin(), elr.end(), [&](BrokerId id) { return contains(isr, id); });
+    const bool assigned =
+        std::all_of(elr.begin(), elr.end(), [&](BrokerId id) { return contains(partition.replicas, id); });
+    bool good = disjoint && assigned && (elr.empty() || (elr_enabled && !enough));
+    if (elr_enabled && !eligible_lost_) good = good && std::ssize(isr) + std::ssize(elr) >= min_isr_;
+    if (elr_enabled && isr.empty())
+        good = good && partition.leader == kNoBroker && partition.last_known_elr.size() == 1;
+    if (!isr.empty() && partition.leader != kNoBroker) good = good && partition.last_known_elr.empty();
+    if (!good) violated("ElrShape", shape);
+    for (const BrokerId member : elr) {
+        if (replicas.at(member).restarted_unclean)
+            violated("UncleanExclusion", fmt::format("{} started anew uncleanly: {}", member, shape));
     }
 }
 

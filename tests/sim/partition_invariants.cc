@@ -38,10 +38,12 @@ void PartitionInvariants::stopped(BrokerId broker) {
     touched_ = true;
 }
 
-void PartitionInvariants::registered(BrokerId broker, BrokerEpoch epoch) {
-    ReplicaView& view = replicas.at(broker);
+void PartitionInvariants::registered(const node::BrokerRegistered& event) {
+    ReplicaView& view = replicas.at(event.broker);
     view.restarted = registration_.partition_epoch >= 0;  // there is an ISR that it could be in
-    if (view.lost_power) view.registered_after_loss = epoch;
+    view.restarted_unclean = view.restarted && !event.clean;
+    eligible_lost_ = eligible_lost_ || view.restarted_unclean;
+    if (view.lost_power) view.registered_after_loss = event.broker_epoch;
     view.lost_power = false;
     touched_ = true;
 }

@@ -33,7 +33,7 @@ public:
     void check(Instant now);
     void stopped(BrokerId broker);
     /// The controller took a new incarnation of the broker in.
-    void registered(BrokerId broker, BrokerEpoch epoch);
+    void registered(const node::BrokerRegistered& event);
     /// What may be for a moment, but not for long.
     void watch(Instant now);
 
@@ -42,6 +42,7 @@ public:
     Promises served;
     std::vector<LogRecord> committed;
     int unclean_elections = 0;
+    int last_known_elections = 0;
 
 private:
     void violated(const std::string& invariant, std::string detail);
@@ -62,6 +63,8 @@ private:
     void check_kept_somewhere(const ReplicaView& view, Offset to);
     void check_election(const node::PartitionChanged& change);
     void check_joiners(const std::vector<BrokerId>& before, const std::vector<BrokerId>& isr);
+    void check_last_known(const node::PartitionChanged& change);
+    void check_eligible(const node::PartitionImage& partition, bool elr_enabled);
     void check_fetcher(const ReplicaView& view, const node::Partition& partition);
     void check_replica(ReplicaView& view, const node::Partition& partition);
     void commit(ReplicaView& leader);
@@ -95,6 +98,9 @@ private:
     /// Epoch of the last unclean election, and whether nobody of it or later has taken office yet.
     LeaderEpoch unclean_epoch_ = kNoEpoch;
     bool awaiting_office_ = false;
+    /// Since the ISR was at least the minimum: an unclean shutdown or election took members out of ISR and
+    /// ELR.
+    bool eligible_lost_ = false;
     /// Something happened since the last check().
     bool touched_ = true;
 

@@ -117,13 +117,15 @@ void PartitionInvariants::check_current_leader(ReplicaView& leader) {
     const std::vector<BrokerId> isr = leader.running->committed_isr();
     const std::vector<BrokerId> maximal = leader.running->maximal_isr();
     const bool pending = !std::holds_alternative<node::CommittedIsr>(leader.running->isr_state());
-    const bool superset = std::all_of(registration_.isr.begin(), registration_.isr.end(),
-                                      [&](BrokerId member) { return contains(maximal, member); });
+    const auto counted = [&](BrokerId member) { return contains(maximal, member); };
+    const bool superset = std::all_of(registration_.isr.begin(), registration_.isr.end(), counted) &&
+                          std::all_of(registration_.elr.begin(), registration_.elr.end(), counted);
     if ((!pending && maximal.size() != isr.size()) ||
         (static_cast<std::int32_t>(isr.size()) >= min_isr_ && !superset)) {
-        violated("MaximalIsrSuperset", fmt::format("leader {}: maximal [{}] of [{}], controller's isr [{}]",
-                                                   leader.broker, fmt::join(maximal, ","),
-                                                   fmt::join(isr, ","), fmt::join(registration_.isr, ",")));
+        violated("MaximalIsrSuperset",
+                 fmt::format("leader {}: maximal [{}] of [{}], controller's isr [{}] elr [{}]", leader.broker,
+                             fmt::join(maximal, ","), fmt::join(isr, ","), fmt::join(registration_.isr, ","),
+                             fmt::join(registration_.elr, ",")));
     }
     if (!counts(leader)) return;
     for (const BrokerId member : registration_.isr) {
@@ -159,17 +161,19 @@ void PartitionInvariants::check_current_leader(ReplicaView& leader) {
     }
 }
 
-/// Every member of the controller's ISR could be elected: it must hold all that is committed. (Also one that
-/// is down: a killed process keeps its files.)
+/// Every member of the controller's ISR, and of its ELR, could be elected: it must hold all that is
+/// committed. (Also one that is down: a killed process keeps its files.)
 void PartitionInvariants::check_candidates() {
-    for (const BrokerId member : registration_.isr) {
+    std::vector<BrokerId> candidates = registration_.isr;
+    candidates.insert(candidates.end(), registration_.elr.begin(), registration_.elr.end());
+    for (const BrokerId member : candidates) {
         const ReplicaView& view = replicas.at(member);
         if (!counts(view) || view.lost_power || view.matched >= static_cast<Offset>(committed.size()))
             continue;
         violated("CandidateCompleteness",
-                 fmt::format("member {} of isr [{}] has {} at {}, committed is {}", member,
-                             fmt::join(registration_.isr, ","), show(view.log, view.matched), view.matched,
-                             show(committed, view.matched)));
+                 fmt::format("member {} of isr [{}] elr [{}] has {} at {}, committed is {}", member,
+                             fmt::join(registration_.isr, ","), fmt::join(registration_.elr, ","),
+                             show(view.log, view.matched), view.matched, show(committed, view.matched)));
     }
 }
 

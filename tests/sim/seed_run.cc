@@ -22,6 +22,7 @@ ClusterOptions options_of(std::uint64_t seed, const node::Bugs& bugs, bool verbo
     options.min_isr = 1 + static_cast<std::int32_t>(seed / 4 % 2);
     options.assignment.assign(kAssignment.begin(), kAssignment.begin() + 1 + static_cast<int>(seed / 8 % 3));
     if (seed / 24 % 4 == 0) options.fetch_max_bytes = 1;
+    options.elr = seed / 32 % 4 != 0;
     options.bugs = bugs;
     options.verbose = verbose;
     return options;
@@ -124,9 +125,10 @@ SeedResult run_seed(std::uint64_t seed, const node::Bugs& bugs, bool verbose) {
     if (!result.failure.empty()) {
         const ClusterOptions& options = run.cluster().options();
         result.failure = fmt::format(
-            "seed {} (unclean {}, min isr {}, {} partitions{}): {}\n  again: HIGHWATER_SIM_SEED={} sim_tests "
+            "seed {} (unclean {}, elr {}, min isr {}, {} partitions{}): {}\n  again: HIGHWATER_SIM_SEED={} "
+            "sim_tests "
             "--gtest_filter=Sim.OneSeed",
-            seed, options.unclean, options.min_isr, options.assignment.size(),
+            seed, options.unclean, options.elr, options.min_isr, options.assignment.size(),
             has_power_losses(seed) ? ", power losses" : "", result.failure, seed);
     }
     return result;

@@ -25,6 +25,8 @@ TEST_P(SimSeeds, KeepTheInvariants) {
     // A run in which nothing happens proves nothing.
     EXPECT_GT(counts.elections, 1000U);
     EXPECT_GT(counts.unclean_elections, 50U);
+    EXPECT_GT(counts.last_known_elections, 20U);
+    EXPECT_GT(counts.elr_elections, 20U);
     EXPECT_GT(counts.preferred_elections, 20U);
     EXPECT_GT(counts.isr_changes, 2000U);
     EXPECT_GT(counts.power_losses, 20U);
@@ -55,10 +57,12 @@ TEST(Sim, ManySeeds) {
         simulated += result.simulated;
     }
     fmt::print(
-        "{:.0f} s simulated: {} steps, {} elections ({} unclean), {} ISR changes, {} truncations, {} "
+        "{:.0f} s simulated: {} steps, {} elections ({} unclean, {} from the ELR, {} of the last known "
+        "leader), {} ISR changes, {} truncations, {} "
         "acks=all, {} reads\n",
-        to_seconds(simulated), counts.steps, counts.elections, counts.unclean_elections, counts.isr_changes,
-        counts.truncations, counts.acknowledged, counts.served);
+        to_seconds(simulated), counts.steps, counts.elections, counts.unclean_elections, counts.elr_elections,
+        counts.last_known_elections, counts.isr_changes, counts.truncations, counts.acknowledged,
+        counts.served);
 }
 
 TEST(Sim, TheSameSeedIsTheSameRun) {
