@@ -43,6 +43,7 @@ inline constexpr std::array kApis = {
     ApiInfo{ApiKey::ListPartitionReassignments, "ListPartitionReassignments", 0, {0, 0}, kNotOffered},
     ApiInfo{ApiKey::AlterPartition, "AlterPartition", 0, kNotOffered, {2, 3}},
     ApiInfo{ApiKey::DescribeCluster, "DescribeCluster", 0, {0, 2}, kNotOffered},
+    ApiInfo{ApiKey::DescribeTopicPartitions, "DescribeTopicPartitions", 0, {0, 0}, kNotOffered},
     ApiInfo{ApiKey::BrokerRegistration, "BrokerRegistration", 0, kNotOffered, {0, 4}},
     ApiInfo{ApiKey::BrokerHeartbeat, "BrokerHeartbeat", 0, kNotOffered, {0, 1}},
     ApiInfo{ApiKey::AllocateProducerIds, "AllocateProducerIds", 0, kNotOffered, {0, 0}},

@@ -22,6 +22,11 @@ struct IsOptional : std::false_type {};
 template <class T>
 struct IsOptional<std::optional<T>> : std::true_type {};
 
+/// A structure of its own, not a string, byte string or array.
+template <class T>
+inline constexpr bool kIsStructure =
+    std::is_class_v<T> && !IsVector<T>::value && !std::is_same_v<T, std::string> && !std::is_same_v<T, Bytes>;
+
 /// Most bytes of a string in a version that is not flexible.
 inline constexpr std::size_t kMaxShortString = 0x7FFF;
 
@@ -63,8 +68,12 @@ private:
     template <class T>
     void value(ByteWriter& out, const T& value, bool nullable) const {
         if constexpr (IsOptional<T>::value) {
-            if (value) return this->value(out, *value, nullable);
             using Inner = typename T::value_type;
+            if constexpr (kIsStructure<Inner>) {
+                if (nullable) out.i8(value ? 1 : -1);
+                if (nullable && !value) return;
+            }
+            if (value) return this->value(out, *value, nullable);
             // A null where the version has none: the empty value is the closest that can be said.
             if (!nullable) return this->value(out, Inner{}, false);
             if (flexible_) return out.uvarint(0);
@@ -198,7 +207,11 @@ private:
     void value(T& into, bool nullable) {
         if constexpr (IsOptional<T>::value) {
             using Inner = typename T::value_type;
-            const std::int64_t count = length(std::is_same_v<Inner, std::string>);
+            std::int64_t count = 0;
+            if constexpr (kIsStructure<Inner>)
+                count = nullable ? in_.i8() : 1;  // there, or not
+            else
+                count = length(std::is_same_v<Inner, std::string>);
             if (!ok()) return;
             if (count < 0) {
                 if (!nullable) return fail("null where this version has none");
@@ -206,7 +219,10 @@ private:
                 return;
             }
             into.emplace();
-            sized(*into, count);
+            if constexpr (kIsStructure<Inner>)
+                structure(*into);
+            else
+                sized(*into, count);
         } else if constexpr (IsVector<T>::value || std::is_same_v<T, Bytes> ||
                              std::is_same_v<T, std::string>) {
             const std::int64_t count = length(std::is_same_v<T, std::string>);

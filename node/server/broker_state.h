@@ -24,6 +24,7 @@
 #include "wire/messages/describe_cluster.h"
 #include "wire/messages/describe_configs.h"
 #include "wire/messages/describe_log_dirs.h"
+#include "wire/messages/describe_topic_partitions.h"
 #include "wire/messages/elect_leaders.h"
 #include "wire/messages/fetch.h"
 #include "wire/messages/find_coordinator.h"
@@ -194,6 +195,10 @@ struct BrokerState {
                 const wire::FindCoordinatorRequest& request);
     /// Any broker that clients can reach, for what they send to "the controller": this one if it is unfenced.
     [[nodiscard]] BrokerId any_broker() const;
+
+    // -- describe_topic_partitions.cc
+    void handle(const RequestId& id, const wire::RequestHeader& header,
+                const wire::DescribeTopicPartitionsRequest& request);
 
     // -- describe_configs.cc
     void handle(const RequestId& id, const wire::RequestHeader& header,

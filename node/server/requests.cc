@@ -107,6 +107,8 @@ bool BrokerState::dispatch(ConnId conn, const wire::RequestFrame& frame) {
             return serve(std::type_identity<wire::MetadataRequest>{});
         case static_cast<int>(ApiKey::DescribeCluster):
             return serve(std::type_identity<wire::DescribeClusterRequest>{});
+        case static_cast<int>(ApiKey::DescribeTopicPartitions):
+            return serve(std::type_identity<wire::DescribeTopicPartitionsRequest>{});
         case static_cast<int>(ApiKey::DescribeConfigs):
             return serve(std::type_identity<wire::DescribeConfigsRequest>{});
         case static_cast<int>(ApiKey::DescribeLogDirs):

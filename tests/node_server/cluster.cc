@@ -53,6 +53,9 @@ std::string Cluster::properties(BrokerId id) const {
         {"replica.lag.time.max.ms", "3000"},
     };
     for (const auto& [key, value] : settings_) all[key] = value;
+    if (const auto own = own_.find(id); own != own_.end()) {
+        for (const auto& [key, value] : own->second) all[key] = value;
+    }
     std::string text;
     for (const auto& [key, value] : all) text += key + "=" + value + "\n";
     return text;

@@ -33,6 +33,8 @@ public:
     // -- processes
     /// The .properties text of a node.
     [[nodiscard]] std::string properties(BrokerId id) const;
+    /// For this node alone, from its next start on.
+    void configure(BrokerId id, const std::string& key, const std::string& value) { own_[id][key] = value; }
     void start(BrokerId id);
     /// The controller and every broker; returns when all brokers are unfenced.
     void start_all();
@@ -133,6 +135,7 @@ private:
     [[nodiscard]] bool awake(BrokerId id) const { return running(id) && !frozen_.contains(id); }
 
     Settings settings_;
+    std::map<BrokerId, Settings> own_;
     Instant now_{1'000'000'000};
     std::map<BrokerId, Node> nodes_;
     std::map<ConnId, ClientConnection> clients_;

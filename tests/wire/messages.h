@@ -13,6 +13,7 @@
 #include "wire/messages/describe_cluster.h"
 #include "wire/messages/describe_configs.h"
 #include "wire/messages/describe_log_dirs.h"
+#include "wire/messages/describe_topic_partitions.h"
 #include "wire/messages/elect_leaders.h"
 #include "wire/messages/fetch.h"
 #include "wire/messages/find_coordinator.h"
@@ -44,7 +45,8 @@ using ApiMessages = MessageList<
     wire::IncrementalAlterConfigsResponse, wire::InitProducerIdRequest, wire::InitProducerIdResponse,
     wire::OffsetForLeaderEpochRequest, wire::OffsetForLeaderEpochResponse, wire::DescribeLogDirsRequest,
     wire::DescribeLogDirsResponse, wire::ListPartitionReassignmentsRequest,
-    wire::ListPartitionReassignmentsResponse>;
+    wire::ListPartitionReassignmentsResponse, wire::DescribeTopicPartitionsRequest,
+    wire::DescribeTopicPartitionsResponse>;
 
 /// f.template operator()<Message>() for each.
 template <class F, class... Messages>
