@@ -56,6 +56,7 @@ Verdict check(const CheckInput& input) {
         check_replica_divergence(context, findings);
         check_replica_rules(context, findings);
         check_acked_outside_isr(context, findings);
+        check_eligible_leaders(context, findings);
         check_stuck(context, findings);
         collect_evidence(context, findings);
         list_unchecked(context, findings);

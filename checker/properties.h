@@ -37,6 +37,7 @@ void check_replica_divergence(const Context& context, Findings& findings);
 void check_acked_outside_isr(const Context& context, Findings& findings);
 /// unexplained-truncation, follower-hw-above-leader, acked-outside-isr, and the invariants by their names.
 void check_replica_rules(const Context& context, Findings& findings);
+void check_eligible_leaders(const Context& context, Findings& findings);
 /// Of each replica that is outside the controller's last ISR, where its log and the leader's part: "offset 20
 /// of epoch 2 there, of epoch 1 at the leader". Nothing of those that only are behind, and nothing without a
 /// trace.

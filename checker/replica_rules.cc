@@ -71,8 +71,6 @@ public:
             if (line.kind == TraceKind::Start && line.role != "controller") started(line);
             if (line.kind == TraceKind::Fence) fenced_.insert(line.broker);
             if (line.kind == TraceKind::Unfence) fenced_.erase(line.broker);
-            if (line.kind == TraceKind::Register) registered(line);
-            if (line.kind == TraceKind::Config && line.text == "min.insync.replicas") min_isr_changed_ = true;
             if (line.partition == number_) apply(line);
         }
     }
@@ -150,7 +148,6 @@ private:
             if (Replica& replica = replicas_[member]; replica.lossy && !contains(isr_, member))
                 replica.lossy = false;
         }
-        check_eligible(line, broken);
         decided_ = true;
         leader_ = line.leader;
         epoch_ = line.epoch;
@@ -159,49 +156,6 @@ private:
         elr_ = line.elr;
         if (line.unclean) begin_lineage(line.epoch);
         for (const BrokerId member : joined) complete(line, member);
-    }
-
-    /// A new incarnation. What it had on disk may be gone, unless it says that its last life ended cleanly.
-    void registered(const TraceEvent& line) {
-        if (std::exchange(broker_epochs_[line.broker], line.broker_epoch) == line.broker_epoch) return;
-        if (!line.clean) eligible_lost_ = true;
-        if (!line.clean && line.clean_told) suspects_.insert(line.broker);
-        const bool stays = contains(isr_, line.broker) && (isr_.size() > 1 || context_.meta.elr);
-        if (decided_ && (stays || (suspects_.contains(line.broker) && contains(elr_, line.broker)))) {
-            report("UncleanExclusion", line, kUnknownOffset,
-                   fmt::format("broker {} registered anew at {} and stays in the {} {}", line.broker,
-                               time_text(context_, line.at), stays ? "ISR" : "ELR",
-                               ids_text(stays ? isr_ : elr_)));
-        }
-    }
-
-    /// ElrShape, and UncleanExclusion of who is eligible or elected.
-    template <class Broken>
-    void check_eligible(const TraceEvent& line, const Broken& broken) {
-        if (context_.meta.elr && line.leader != kNoBroker && line.elected && !line.unclean &&
-            suspects_.contains(line.leader))
-            broken("UncleanExclusion", "a broker that came back from an unclean shutdown");
-        for (const BrokerId member : line.isr) suspects_.erase(member);
-        for (const BrokerId member : line.elr) {
-            if (suspects_.contains(member) && !contains(elr_, member))
-                broken("UncleanExclusion",
-                       fmt::format("with broker {}, back from an unclean shutdown, eligible", member));
-            if (contains(line.isr, member))
-                broken("ElrShape", fmt::format("with broker {} of the ISR eligible too", member));
-        }
-        if (!context_.meta.elr || !line.elr_told || min_isr_changed_) return;
-        const auto in_sync = static_cast<std::int32_t>(line.isr.size());
-        const auto eligible = static_cast<std::int32_t>(line.elr.size());
-        if (in_sync >= context_.effective_min_isr()) {
-            eligible_lost_ = false;
-            if (eligible > 0) broken("ElrShape", fmt::format("with {} eligible", ids_text(line.elr)));
-            return;
-        }
-        // Told before the registration that took a member out; without a cause it may have been one.
-        eligible_lost_ = eligible_lost_ || line.unclean || line.text == "registered" || line.text.empty();
-        if (!eligible_lost_ && in_sync + eligible < context_.effective_min_isr())
-            broken("ElrShape", fmt::format("with only {} eligible", ids_text(line.elr)));
-        if (in_sync == 0 && line.last_known_elr.empty()) broken("ElrShape", "and does not say who led last");
     }
 
     /// Who joins may be elected from now on, also if the high watermark stands still until then.
@@ -557,9 +511,6 @@ private:
     std::map<BrokerId, Replica> replicas_;
     std::map<LeaderEpoch, Office> offices_;
     std::set<BrokerId> fenced_;
-    std::map<BrokerId, BrokerEpoch> broker_epochs_;
-    /// Back from an unclean shutdown, and in no ISR since.
-    std::set<BrokerId> suspects_;
     std::set<std::tuple<std::string, BrokerId, BrokerId, LeaderEpoch>> told_;
 
     // The controller's view, from its last line.
@@ -569,9 +520,6 @@ private:
     PartitionEpoch partition_epoch_ = -1;
     std::vector<BrokerId> isr_;
     std::vector<BrokerId> elr_;
-    /// Since the ISR was last as large as min ISR, an unclean shutdown or election made fewer eligible.
-    bool eligible_lost_ = false;
-    bool min_isr_changed_ = false;
     std::map<BrokerId, Instant> in_sync_since_;
 
     /// Below a leader's high watermark, and read by consumers, of the present lineage.

@@ -127,7 +127,8 @@ private:
         meta.min_isr = scenario_.topic.min_insync_replicas();
         meta.unclean = scenario_.topic.unclean_leader_election();
         const auto elr = scenario_.cluster.properties.find("eligible.leader.replicas.version");
-        meta.elr = elr == scenario_.cluster.properties.end() || elr->second != "0";
+        meta.elr =
+            elr == scenario_.cluster.properties.end() ? options_.sut.elr_by_default() : elr->second != "0";
         std::set<std::int16_t> acks;
         for (const WorkloadSpec& spec : scenario_.workloads) {
             acks.insert(spec.acks.begin(), spec.acks.end());

@@ -21,6 +21,8 @@ struct Sut {
     static Result<Sut> parse(const std::string& text);
     /// "node" or "kafka", as [expect.verdict] names it.
     [[nodiscard]] std::string family() const { return kafka ? "kafka" : "node"; }
+    /// A new cluster of it has eligible leader replicas unless told otherwise.
+    [[nodiscard]] bool elr_by_default() const { return !kafka || kafka->elr_by_default(); }
     /// Rule profile for the checker.
     [[nodiscard]] std::string profile() const { return kafka ? kafka->profile() : "node"; }
 };
@@ -29,6 +31,7 @@ struct Sut {
 Result<std::vector<Sut>> parse_suts(const std::string& text);
 
 /// Not started yet.
-std::unique_ptr<ProcessCluster> make_cluster(const Sut& sut, const Scenario& scenario, ClusterOptions options);
+std::unique_ptr<ProcessCluster> make_cluster(const Sut& sut, const Scenario& scenario,
+                                             ClusterOptions options);
 
 }  // namespace highwater::harness

@@ -184,7 +184,7 @@ TEST(ElrShape, isr_and_elr) {
     EXPECT_EQ(cluster.broken(), kNothing);
     cluster.dies->elr = {1};
     EXPECT_TRUE(cluster.breaks("ElrShape"));  // 2 has all, and is not kept
-    cluster.dies->text = "registered";
+    cluster.registers(30, 2, 12, false);
     EXPECT_FALSE(cluster.breaks("ElrShape"));  // it came back from an unclean shutdown
     cluster.dies->last_known_elr = {};
     EXPECT_TRUE(cluster.breaks("ElrShape"));

@@ -6,6 +6,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 
 #include "base/assert.h"
 #include "node/log/memory_storage.h"
@@ -281,6 +282,76 @@ TEST(InvariantCanFail, ByWhomTheControllerFenced) {
     EXPECT_EQ(broken_by(image_with(3)), "");
     EXPECT_EQ(broken_by(image_with(1)), "FencedLeader");
     EXPECT_EQ(broken_by(image_with(2)), "FencedNotInIsr");
+}
+
+/// What became of leader 1 with ISR [1,2] in a cluster with eligible leader replicas.
+struct Eligible {
+    BrokerId leader = 1;
+    std::vector<BrokerId> isr{};
+    std::vector<BrokerId> elr{};
+    std::vector<BrokerId> last_known{};
+};
+
+node::MetadataImage image_of(const Eligible& now) {
+    node::MetadataImage image = image_with(0);
+    wire::FeatureLevelRecord feature;
+    feature.name = node::kEligibleLeaderReplicas;
+    feature.feature_level = 1;
+    wire::PartitionChangeRecord change;
+    change.topic_id.bytes[0] = 1;
+    change.partition_id = 0;
+    change.isr = now.isr;
+    change.eligible_leader_replicas = now.elr;
+    change.last_known_elr = now.last_known;
+    if (now.leader != 1) change.leader = now.leader;
+    for (const wire::MetadataRecord& record : {wire::MetadataRecord{feature}, wire::MetadataRecord{change}}) {
+        const Status applied = image.apply(image.end_offset(), record);
+        HW_ASSERT(applied, "{}", applied.error().message);
+    }
+    return image;
+}
+
+std::string broken_by(const Eligible& now, std::optional<node::BrokerRegistered> registers = std::nullopt,
+                      bool last_known_leader = false) {
+    World world(2);
+    world.lead(1, {1, 2});
+    if (registers) world.invariants.registered(*registers);
+    node::PartitionChanged change;
+    change.partition = kPartition;
+    change.leader = now.leader;
+    change.elected = now.leader != 1;
+    change.leader_epoch = change.elected ? 1 : 0;
+    change.partition_epoch = 1;
+    change.isr = now.isr;
+    change.elr = now.elr;
+    change.last_known_elr = now.last_known;
+    change.unclean = change.last_known_leader = last_known_leader;
+    world.invariants.on_change(world.now, change);
+    if (world.broken().empty()) world.invariants.check_image(world.now, image_of(now));
+    return world.broken();
+}
+
+TEST(InvariantCanFail, ElrShape) {
+    EXPECT_EQ(broken_by(Eligible{.isr = {1}, .elr = {2}}), "");
+    EXPECT_EQ(broken_by(Eligible{.isr = {1}}), "ElrShape");
+    EXPECT_EQ(broken_by(Eligible{.isr = {1, 2}, .elr = {3}}), "ElrShape");
+    EXPECT_EQ(broken_by(Eligible{.leader = kNoBroker, .elr = {1, 2}, .last_known = {1}}), "");
+    EXPECT_EQ(broken_by(Eligible{.leader = kNoBroker, .elr = {1, 2}}), "ElrShape");
+    EXPECT_EQ(broken_by(Eligible{.isr = {1}, .elr = {2}, .last_known = {1}}), "ElrShape");
+}
+
+TEST(InvariantCanFail, UncleanExclusionOfWhoIsEligible) {
+    const node::BrokerRegistered clean{2, 20, {}, true};
+    const node::BrokerRegistered unclean{2, 20, {}, false};
+    EXPECT_EQ(broken_by(Eligible{.isr = {1}, .elr = {2}}, clean), "");
+    EXPECT_EQ(broken_by(Eligible{.isr = {1}}, unclean), "");
+    EXPECT_EQ(broken_by(Eligible{.isr = {1}, .elr = {2}}, unclean), "UncleanExclusion");
+    EXPECT_EQ(broken_by(Eligible{.isr = {1, 2}}, clean), "UncleanExclusion");
+}
+
+/// Somebody was in the ISR.
+TEST(InvariantCanFail, TheLastKnownLeaderBeforeItsTime) {
+    EXPECT_EQ(broken_by(Eligible{.leader = 3, .isr = {3}}, std::nullopt, true), "LeaderInIsr");
 }
 
 TEST(InvariantCanFail, MetadataLogMatching) {
