@@ -189,7 +189,7 @@ void Shell::Impl::accepted(Listening& listening, tcp::socket socket) {
         Connection::Limits{options.limits.request_max_bytes, options.limits.queued_response_bytes}, *this);
     connections.emplace(conn, connection);
     admission.opened(conn, address, listening.peers);
-    step(Accepted{conn, listening.name});
+    step(Accepted{conn, listening.name, address});
     connection->start();
 }
 

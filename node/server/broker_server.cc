@@ -17,22 +17,25 @@ public:
         if (broker.phase == BrokerPhase::Stopped) return;
         broker.now = std::max(broker.now, now);
         broker.wall_ms = wall_ms;
-        std::visit(
-            overloaded{
-                [&](const Accepted& accepted) {
-                    broker.inbound.accepted(accepted.conn, accepted.listener, kind_of(accepted.listener));
-                },
-                [&](const Connected& connected) {
-                    each_channel([&](Channel& channel) { channel.connected(broker.now, connected.conn); });
-                },
-                [&](const Disconnected& gone) {
-                    if (broker.inbound.disconnected(gone.conn)) return broker.forget_early(gone.conn);
-                    each_channel(
-                        [&](Channel& channel) { channel.disconnected(broker.now, gone.conn, gone.reason); });
-                },
-                [&](const FrameReceived& frame) { received(frame); }, [](const Tick&) {},
-                [&](const StopRequested&) { broker.begin_shutdown(); }},
-            input);
+        std::visit(overloaded{[&](const Accepted& accepted) {
+                                  broker.inbound.accepted(accepted.conn, accepted.listener,
+                                                          kind_of(accepted.listener), accepted.peer);
+                              },
+                              [&](const Connected& connected) {
+                                  each_channel([&](Channel& channel) {
+                                      channel.connected(broker.now, connected.conn);
+                                  });
+                              },
+                              [&](const Disconnected& gone) {
+                                  if (broker.inbound.disconnected(gone.conn))
+                                      return broker.forget_early(gone.conn);
+                                  each_channel([&](Channel& channel) {
+                                      channel.disconnected(broker.now, gone.conn, gone.reason);
+                                  });
+                              },
+                              [&](const FrameReceived& frame) { received(frame); }, [](const Tick&) {},
+                              [&](const StopRequested&) { broker.begin_shutdown(); }},
+                   input);
         run_timers();
         broker.serve_early();
         broker.settle();
@@ -54,6 +57,7 @@ public:
             if (!fetcher.channel->idle()) continue;
             for (const auto& [name, until] : fetcher.backing_off) next = std::min(next, until);
         }
+        next = std::min(next, broker.groups_deadline());
         if (broker.alter.idle() && broker.next_alter > broker.now) next = std::min(next, broker.next_alter);
         return next;
     }
@@ -114,9 +118,11 @@ void BrokerState::settle() {
     // One change sets off the next: a fetch moves the high watermark, which finishes a produce and wakes a
     // consumer. Bounded, because each round answers what was waiting.
     expire_produces();
-    finish_produces();
-    look_at_fetches();
-    finish_produces();
+    do {
+        finish_produces();
+        look_at_fetches();
+        finish_produces();
+    } while (phase != BrokerPhase::Stopped && run_groups());
     if (phase != BrokerPhase::Stopped) {
         send_proposals();
         run_fetchers();

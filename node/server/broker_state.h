@@ -11,30 +11,41 @@
 
 #include "base/rng.h"
 #include "node/controller/metadata_image.h"
+#include "node/group/coordinator.h"
 #include "node/replica/partition.h"
 #include "node/server/channel.h"
 #include "node/server/checkpoints.h"
+#include "node/server/cluster_metadata.h"
 #include "node/server/config.h"
 #include "node/server/inbound.h"
 #include "node/server/meta_properties.h"
 #include "node/server/outbox.h"
 #include "wire/messages/broker_heartbeat.h"
 #include "wire/messages/create_topics.h"
+#include "wire/messages/delete_groups.h"
 #include "wire/messages/delete_topics.h"
 #include "wire/messages/describe_cluster.h"
 #include "wire/messages/describe_configs.h"
+#include "wire/messages/describe_groups.h"
 #include "wire/messages/describe_log_dirs.h"
 #include "wire/messages/describe_topic_partitions.h"
 #include "wire/messages/elect_leaders.h"
 #include "wire/messages/fetch.h"
 #include "wire/messages/find_coordinator.h"
+#include "wire/messages/heartbeat.h"
 #include "wire/messages/incremental_alter_configs.h"
 #include "wire/messages/init_producer_id.h"
+#include "wire/messages/join_group.h"
+#include "wire/messages/leave_group.h"
+#include "wire/messages/list_groups.h"
 #include "wire/messages/list_offsets.h"
 #include "wire/messages/list_partition_reassignments.h"
 #include "wire/messages/metadata.h"
+#include "wire/messages/offset_commit.h"
+#include "wire/messages/offset_fetch.h"
 #include "wire/messages/offset_for_leader_epoch.h"
 #include "wire/messages/produce.h"
+#include "wire/messages/sync_group.h"
 
 namespace highwater::node {
 
@@ -84,6 +95,9 @@ public:
 private:
     const MetadataImage& image_;
 };
+
+/// Each listener leads to its own kind: a client of DIRECT is sent to DIRECT addresses. nullptr: it has none.
+const Endpoint* endpoint_on(const BrokerImage& broker, const std::string& listener);
 
 enum class BrokerPhase : std::uint8_t { Registering, Starting, Running, ShuttingDown, Stopped };
 
@@ -191,14 +205,74 @@ struct BrokerState {
     void handle(const RequestId& id, const wire::RequestHeader& header, const wire::MetadataRequest& request);
     void handle(const RequestId& id, const wire::RequestHeader& header,
                 const wire::DescribeClusterRequest& request);
-    void handle(const RequestId& id, const wire::RequestHeader& header,
-                const wire::FindCoordinatorRequest& request);
     /// Any broker that clients can reach, for what they send to "the controller": this one if it is unfenced.
     [[nodiscard]] BrokerId any_broker() const;
 
     // -- describe_topic_partitions.cc
     void handle(const RequestId& id, const wire::RequestHeader& header,
                 const wire::DescribeTopicPartitionsRequest& request);
+
+    // -- find_coordinator.cc
+    bool offsets_topic_asked = false;
+    void handle(const RequestId& id, const wire::RequestHeader& header,
+                const wire::FindCoordinatorRequest& request);
+    void create_offsets_topic();
+    /// nullopt: there is no __consumer_offsets yet.
+    [[nodiscard]] std::optional<std::int32_t> group_partition(const std::string& group) const;
+
+    // -- groups.cc
+    /// The groups of one partition of __consumer_offsets that this broker leads.
+    struct LedGroups {
+        LeaderEpoch epoch = kNoEpoch;
+        bool loaded = false;
+        /// Its log could not be read: not tried again in this epoch.
+        bool unreadable = false;
+        std::unique_ptr<GroupCoordinator> coordinator;
+        std::map<ProduceTicket, std::uint64_t> writes;
+    };
+    using GroupReply = std::function<void(const GroupResponse&)>;
+    std::map<std::int32_t, LedGroups> led_groups;
+    std::map<GroupCall, GroupReply> group_calls;
+    GroupCall next_group_call = 1;
+    /// True if it appended something, which may finish at once.
+    bool run_groups();
+    void follow_group_leadership();
+    void load_groups(const TopicPartition& name, const Partition& held, LedGroups& led);
+    bool write_groups(const TopicPartition& name, LedGroups& led);
+    void answer_groups(LedGroups& led);
+    /// False: the ticket is not of a group.
+    bool finish_group_write(const TopicPartition& name, const FinishedProduce& finished);
+    [[nodiscard]] Instant groups_deadline() const;
+
+    // -- group_requests.cc
+    struct Coordinated {
+        /// nullptr: none here, for this reason.
+        GroupCoordinator* coordinator = nullptr;
+        wire::ErrorCode error = wire::ErrorCode::None;
+    };
+    [[nodiscard]] Coordinated coordinator_of(const std::string& group);
+    [[nodiscard]] Coordinated coordinator_of_members(const std::string& group);
+    GroupCall call_back(GroupReply reply);
+    void handle(const RequestId& id, const wire::RequestHeader& header,
+                const wire::JoinGroupRequest& request);
+    void handle(const RequestId& id, const wire::RequestHeader& header,
+                const wire::SyncGroupRequest& request);
+    void handle(const RequestId& id, const wire::RequestHeader& header,
+                const wire::HeartbeatRequest& request);
+    void handle(const RequestId& id, const wire::RequestHeader& header,
+                const wire::LeaveGroupRequest& request);
+    void handle(const RequestId& id, const wire::RequestHeader& header,
+                const wire::DescribeGroupsRequest& request);
+    void handle(const RequestId& id, const wire::RequestHeader& header,
+                const wire::ListGroupsRequest& request);
+    void handle(const RequestId& id, const wire::RequestHeader& header,
+                const wire::DeleteGroupsRequest& request);
+
+    // -- group_offsets.cc
+    void handle(const RequestId& id, const wire::RequestHeader& header,
+                const wire::OffsetCommitRequest& request);
+    void handle(const RequestId& id, const wire::RequestHeader& header,
+                const wire::OffsetFetchRequest& request);
 
     // -- describe_configs.cc
     void handle(const RequestId& id, const wire::RequestHeader& header,

@@ -60,6 +60,13 @@ struct NodeConfig {
     std::int32_t num_partitions = 1;
     std::int32_t message_max_bytes = 1048588;
     bool controlled_shutdown = true;
+    std::int32_t offsets_topic_num_partitions = 50;
+    std::int32_t offsets_topic_replication_factor = 3;
+    Duration offsets_commit_timeout = milliseconds(5000);
+    std::int32_t offset_metadata_max_bytes = 4096;
+    Duration group_initial_rebalance_delay = milliseconds(3000);
+    Duration group_min_session_timeout = milliseconds(6000);
+    Duration group_max_session_timeout = milliseconds(1800000);
 
     // What the shell bounds (docs/node.md).
     std::int32_t socket_request_max_bytes = 104857600;

@@ -2,10 +2,11 @@
 
 namespace highwater::node {
 
-void Inbound::accepted(ConnId conn, std::string listener, wire::ListenerKind kind) {
+void Inbound::accepted(ConnId conn, std::string listener, wire::ListenerKind kind, const std::string& peer) {
     Connection connection;
     connection.listener = std::move(listener);
     connection.kind = kind;
+    connection.peer = "/" + peer;
     connections_.emplace(conn, std::move(connection));
 }
 

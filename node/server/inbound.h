@@ -31,12 +31,14 @@ class Inbound {
 public:
     explicit Inbound(Outbox& outbox) : outbox_(outbox) {}
 
-    void accepted(ConnId conn, std::string listener, wire::ListenerKind kind);
+    void accepted(ConnId conn, std::string listener, wire::ListenerKind kind, const std::string& peer = "");
     /// False if the connection was not one of these.
     bool disconnected(ConnId conn);
     [[nodiscard]] bool knows(ConnId conn) const { return connections_.contains(conn); }
     [[nodiscard]] const std::string& listener(ConnId conn) const { return connections_.at(conn).listener; }
     [[nodiscard]] wire::ListenerKind kind(ConnId conn) const { return connections_.at(conn).kind; }
+    /// As Kafka writes it, "/127.0.0.1".
+    [[nodiscard]] const std::string& peer(ConnId conn) const { return connections_.at(conn).peer; }
     [[nodiscard]] bool open(const RequestId& request) const { return connections_.contains(request.conn); }
 
     /// Requests that have begun and whose answer has not gone out.
@@ -61,6 +63,7 @@ private:
     };
     struct Connection {
         std::string listener;
+        std::string peer;
         wire::ListenerKind kind = wire::ListenerKind::Client;
         std::uint64_t next_number = 1;
         std::deque<Slot> slots;

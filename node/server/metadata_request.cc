@@ -1,4 +1,4 @@
-// What clients ask to find their way: Metadata, DescribeCluster, FindCoordinator.
+// What clients ask to find their way: Metadata, DescribeCluster.
 #include <algorithm>
 
 #include "node/server/broker_state.h"
@@ -10,18 +10,11 @@ using Topic = wire::MetadataResponse::MetadataResponseTopic;
 
 /// "DescribeCluster of brokers", not of controllers.
 constexpr std::int8_t kBrokerEndpoints = 1;
-constexpr std::int16_t kCoordinatorListSince = 4;
-
-/// Each listener leads to its own kind: a client of DIRECT is sent to DIRECT addresses.
-const Endpoint* endpoint_on(const BrokerImage& broker, const std::string& listener) {
-    const auto found = std::find_if(broker.endpoints.begin(), broker.endpoints.end(),
-                                    [&](const Endpoint& one) { return one.listener == listener; });
-    return found == broker.endpoints.end() ? nullptr : &*found;
-}
 
 void describe(const MetadataImage& image, const TopicImage& topic, Topic& answer) {
     answer.name = topic.name;
     answer.topic_id = topic.id;
+    answer.is_internal = topic.name == kConsumerOffsetsTopic;
     for (const auto& [index, partition] : topic.partitions) {
         auto& entry = answer.partitions.emplace_back();
         entry.partition_index = index;
@@ -50,6 +43,12 @@ void describe_asked(const MetadataImage& image, const wire::MetadataRequest::Met
 }
 
 }  // namespace
+
+const Endpoint* endpoint_on(const BrokerImage& broker, const std::string& listener) {
+    const auto found = std::find_if(broker.endpoints.begin(), broker.endpoints.end(),
+                                    [&](const Endpoint& one) { return one.listener == listener; });
+    return found == broker.endpoints.end() ? nullptr : &*found;
+}
 
 BrokerId BrokerState::any_broker() const {
     const BrokerImage* self = image.broker(config.node_id);
@@ -101,23 +100,6 @@ void BrokerState::handle(const RequestId& id, const wire::RequestHeader& header,
                 {broker_id, endpoint->host, endpoint->port, std::nullopt, broker.fenced});
         }
     }
-    inbound.answer(id, wire::encode_response(response, header.api_version, header.correlation_id));
-}
-
-void BrokerState::handle(const RequestId& id, const wire::RequestHeader& header,
-                         const wire::FindCoordinatorRequest& request) {
-    // Neither groups nor transactions have a coordinator here.
-    const wire::ErrorCode code = wire::ErrorCode::CoordinatorNotAvailable;
-    const std::string message = "there are no coordinators here";
-    wire::FindCoordinatorResponse response;
-    if (header.api_version < kCoordinatorListSince) {
-        response.error_code = code;
-        response.error_message = message;
-        response.node_id = kNoBroker;
-        response.port = -1;
-    }
-    for (const std::string& key : request.coordinator_keys)
-        response.coordinators.push_back({key, kNoBroker, "", -1, code, message});
     inbound.answer(id, wire::encode_response(response, header.api_version, header.correlation_id));
 }
 

@@ -11,6 +11,9 @@ namespace {
 /// Topic ids replaced names in this version.
 constexpr std::int16_t kTopicIdsSince = 13;
 
+/// Who may write to topics that are the brokers' own, as in Kafka.
+constexpr const char* kAdminClient = "__admin_client";
+
 /// What a broker refuses before it looks at the partition.
 wire::ErrorCode check_records(const std::optional<Bytes>& records, std::int32_t max_bytes) {
     if (!records || records->empty()) return wire::ErrorCode::InvalidRecord;
@@ -63,6 +66,8 @@ void BrokerState::handle(const RequestId& id, const wire::RequestHeader& header,
             Partition* held = partition(name);
             if (bad_acks) {
                 answer.error_code = wire::ErrorCode::InvalidRequiredAcks;
+            } else if (name.topic == kConsumerOffsetsTopic && header.client_id != kAdminClient) {
+                answer.error_code = wire::ErrorCode::InvalidTopicException;
             } else if (by_id && known == nullptr) {
                 answer.error_code = wire::ErrorCode::UnknownTopicId;
             } else if (held == nullptr) {
@@ -99,6 +104,7 @@ void BrokerState::answer_produce(DelayedProduce& produce) {
 void BrokerState::finish_produces() {
     for (auto& [name, held] : partitions) {
         for (const FinishedProduce& finished : held->take_finished()) {
+            if (finish_group_write(name, finished)) continue;
             for (DelayedProduce& produce : produces) {
                 const auto waiting = std::find_if(
                     produce.waiting.begin(), produce.waiting.end(),

@@ -117,6 +117,24 @@ bool BrokerState::dispatch(ConnId conn, const wire::RequestFrame& frame) {
             return serve(std::type_identity<wire::ListPartitionReassignmentsRequest>{});
         case static_cast<int>(ApiKey::FindCoordinator):
             return serve(std::type_identity<wire::FindCoordinatorRequest>{});
+        case static_cast<int>(ApiKey::JoinGroup):
+            return serve(std::type_identity<wire::JoinGroupRequest>{});
+        case static_cast<int>(ApiKey::SyncGroup):
+            return serve(std::type_identity<wire::SyncGroupRequest>{});
+        case static_cast<int>(ApiKey::Heartbeat):
+            return serve(std::type_identity<wire::HeartbeatRequest>{});
+        case static_cast<int>(ApiKey::LeaveGroup):
+            return serve(std::type_identity<wire::LeaveGroupRequest>{});
+        case static_cast<int>(ApiKey::OffsetCommit):
+            return serve(std::type_identity<wire::OffsetCommitRequest>{});
+        case static_cast<int>(ApiKey::OffsetFetch):
+            return serve(std::type_identity<wire::OffsetFetchRequest>{});
+        case static_cast<int>(ApiKey::DescribeGroups):
+            return serve(std::type_identity<wire::DescribeGroupsRequest>{});
+        case static_cast<int>(ApiKey::ListGroups):
+            return serve(std::type_identity<wire::ListGroupsRequest>{});
+        case static_cast<int>(ApiKey::DeleteGroups):
+            return serve(std::type_identity<wire::DeleteGroupsRequest>{});
         case static_cast<int>(ApiKey::InitProducerId):
             return serve(std::type_identity<wire::InitProducerIdRequest>{});
         case static_cast<int>(ApiKey::CreateTopics):

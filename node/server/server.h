@@ -31,6 +31,7 @@ using ConnId = std::uint64_t;
 struct Accepted {
     ConnId conn = 0;
     std::string listener;  // "INTERNAL", "CLIENT", "DIRECT", "CONTROLLER"
+    std::string peer;      // "127.0.0.1"; "" if unknown
 };
 /// An Open succeeded.
 struct Connected {
