@@ -84,8 +84,8 @@ public:
 
     // -- membership --------------------------------------------------
     /// `version`: of the request. Before 4 a member need not come back with the id that it is given.
-    void join(Instant now, GroupCall call, std::int16_t version, const GroupClient& client,
-              const wire::JoinGroupRequest& request);
+    void join(Instant now, std::int64_t wall_ms, GroupCall call, std::int16_t version,
+              const GroupClient& client, const wire::JoinGroupRequest& request);
     void sync(Instant now, std::int64_t wall_ms, GroupCall call, const wire::SyncGroupRequest& request);
     wire::HeartbeatResponse heartbeat(Instant now, const wire::HeartbeatRequest& request);
     /// The answer of version 3 and later; its members carry the errors.

@@ -73,7 +73,7 @@ struct Group {
     bool initial = false;
     Duration initial_left{0};
     bool new_member_added = false;
-    // CompletingRebalance
+    // CompletingRebalance, and Stable until all have asked
     Instant sync_ends = Instant::never();
     std::set<std::string> not_synced;
 

@@ -78,9 +78,10 @@ void GroupCoordinator::State::answer_join(const Group& group, GroupMember& membe
     respond(*std::exchange(member.joining, std::nullopt), std::move(response));
 }
 
-void GroupCoordinator::join(Instant now, GroupCall call, std::int16_t version, const GroupClient& client,
-                            const wire::JoinGroupRequest& request) {
+void GroupCoordinator::join(Instant now, std::int64_t wall_ms, GroupCall call, std::int16_t version,
+                            const GroupClient& client, const wire::JoinGroupRequest& request) {
     State& state = *state_;
+    state.wall_ms = wall_ms;
     const auto refuse = [&](ErrorCode error) { state.answer_join(call, request.member_id, error); };
     const Duration session = milliseconds(request.session_timeout_ms);
     if (request.group_id.empty()) return refuse(ErrorCode::InvalidGroupId);
@@ -203,7 +204,15 @@ void GroupCoordinator::State::replace_static(Instant now, GroupCall call, std::i
     }
     member.joining.reset();
     heard_of(member, now);
-    respond(call, std::move(response));
+    std::map<std::string, Bytes> assignments;
+    for (const auto& [id, one] : group.members) assignments[id] = one.assignment;
+    std::vector<wire::Record> records = {group_record(wall_ms, group, assignments)};
+    write(now, std::move(records),
+          [this, call, new_id, response = std::move(response)](Instant, ErrorCode error) {
+              if (error == ErrorCode::None) return respond(call, response);
+              answer_join(call, new_id, write_error(error));
+          },
+          {});
 }
 
 }  // namespace highwater::node

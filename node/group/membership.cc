@@ -42,6 +42,7 @@ void GroupCoordinator::State::fail_syncs(Instant now, Group& group, ErrorCode er
 void GroupCoordinator::sync(Instant now, std::int64_t wall_ms, GroupCall call,
                             const wire::SyncGroupRequest& request) {
     State& state = *state_;
+    state.wall_ms = wall_ms;
     const auto refuse = [&](ErrorCode error) { state.answer_sync(call, error); };
     Group* group = state.group(request.group_id);
     if (group == nullptr) return refuse(ErrorCode::UnknownMemberId);
@@ -52,17 +53,17 @@ void GroupCoordinator::sync(Instant now, std::int64_t wall_ms, GroupCall call,
         (request.protocol_name && request.protocol_name != group->protocol))
         return refuse(ErrorCode::InconsistentGroupProtocol);
     GroupMember& member = group->members.at(request.member_id);
+    if (group->phase != GroupPhase::PreparingRebalance) group->not_synced.erase(member.id);
     switch (group->phase) {
         case GroupPhase::Empty:
             return refuse(ErrorCode::UnknownMemberId);
         case GroupPhase::PreparingRebalance:
             return refuse(ErrorCode::RebalanceInProgress);
         case GroupPhase::CompletingRebalance:
-            group->not_synced.erase(member.id);
             if (member.syncing) state.answer_sync(*member.syncing, ErrorCode::UnknownMemberId);
             member.syncing = call;
             member.deadline = Instant::never();
-            if (group->leads(member.id)) state.write_assignment(now, wall_ms, request, *group);
+            if (group->leads(member.id)) state.write_assignment(now, request, *group);
             return;
         case GroupPhase::Stable:
             member.syncing = call;
@@ -70,8 +71,8 @@ void GroupCoordinator::sync(Instant now, std::int64_t wall_ms, GroupCall call,
     }
 }
 
-void GroupCoordinator::State::write_assignment(Instant now, std::int64_t wall_ms,
-                                               const wire::SyncGroupRequest& request, Group& group) {
+void GroupCoordinator::State::write_assignment(Instant now, const wire::SyncGroupRequest& request,
+                                               Group& group) {
     std::map<std::string, Bytes> assignments;
     for (const auto& one : request.assignments) assignments[one.member_id] = one.assignment;
     std::vector<wire::Record> records = {group_record(wall_ms, group, assignments)};

@@ -90,6 +90,7 @@ void GroupCoordinator::State::complete_join(Instant now, Group& group) {
 }
 
 void GroupCoordinator::State::sync_time_over(Instant now, Group& group) {
+    // Also of a stable group: its leader was in time, others were not.
     group.sync_ends = Instant::never();
     if (group.not_synced.empty()) return;
     for (const std::string& id : std::exchange(group.not_synced, {})) drop_member(group, id);
@@ -138,7 +139,7 @@ void GroupCoordinator::State::tick_group(Instant now, Group& group) {
         else
             complete_join(now, group);
     }
-    if (group.phase == GroupPhase::CompletingRebalance && group.sync_ends <= now) sync_time_over(now, group);
+    if (group.sync_ends <= now) sync_time_over(now, group);
 }
 
 }  // namespace highwater::node

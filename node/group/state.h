@@ -16,6 +16,8 @@ struct GroupCoordinator::State {
     std::map<std::string, Group> groups;
     std::vector<GroupAnswer> answers;
     std::vector<GroupWrite> writes;
+    /// Time of day at the last call that may write.
+    std::int64_t wall_ms = 0;
     /// Of groups that became empty, to be written at the next tick, which knows the time of day.
     std::vector<std::string> became_empty;
 
@@ -69,8 +71,7 @@ struct GroupCoordinator::State {
     void answer_sync(GroupCall call, wire::ErrorCode error);
     void answer_sync(const Group& group, GroupMember& member, Instant now);
     void fail_syncs(Instant now, Group& group, wire::ErrorCode error);
-    void write_assignment(Instant now, std::int64_t wall_ms, const wire::SyncGroupRequest& request,
-                          Group& group);
+    void write_assignment(Instant now, const wire::SyncGroupRequest& request, Group& group);
     /// NONE, UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID.
     wire::ErrorCode check_member(Group& group, const std::string& member_id,
                                  const std::optional<std::string>& instance_id);

@@ -46,7 +46,7 @@ void BrokerState::handle(const RequestId& id, const wire::RequestHeader& header,
                                                  header.api_version, header.correlation_id));
     });
     const GroupClient client{header.client_id.value_or(""), inbound.peer(id.conn)};
-    at.coordinator->join(now, call, header.api_version, client, request);
+    at.coordinator->join(now, wall_ms, call, header.api_version, client, request);
 }
 
 void BrokerState::handle(const RequestId& id, const wire::RequestHeader& header,

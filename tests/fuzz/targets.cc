@@ -192,7 +192,8 @@ std::vector<Bytes> seed_corpus() {
     for (std::size_t i = 0; i < targets().size(); ++i)
         corpus.push_back({static_cast<std::uint8_t>(i), 0, 0, 0, 0, 0});
     for (const char* file :
-         {"captured_frames.jsonl.gz", "controller_frames.jsonl.gz", "random_frames.jsonl.gz"})
+         {"captured_frames.jsonl.gz", "controller_frames.jsonl.gz", "random_frames.jsonl.gz",
+          "group_frames.jsonl.gz"})
         add_frames(file, corpus);
     for (const char* log :
          {"kafka-4.4.0-data/n1/t-0/00000000000000000000.log", "kafka-4.4.0-data/controller/metadata.log"}) {

@@ -49,8 +49,8 @@ std::map<std::string, Implemented> implemented_messages() {
 TEST(GoldenFrames, every_frame_decodes_encodes_and_prints_as_kafka_does) {
     auto messages = implemented_messages();
     std::map<std::string, int> not_implemented;
-    for (const char* file :
-         {"captured_frames.jsonl.gz", "random_frames.jsonl.gz", "controller_frames.jsonl.gz"}) {
+    for (const char* file : {"captured_frames.jsonl.gz", "random_frames.jsonl.gz",
+                             "controller_frames.jsonl.gz", "group_frames.jsonl.gz"}) {
         const auto frames = read_golden_frames(file);
         ASSERT_FALSE(frames.empty()) << file;
         for (std::size_t i = 0; i < frames.size(); ++i) {

@@ -9,21 +9,31 @@
 #include "wire/messages/broker_heartbeat.h"
 #include "wire/messages/broker_registration.h"
 #include "wire/messages/create_topics.h"
+#include "wire/messages/delete_groups.h"
 #include "wire/messages/delete_topics.h"
 #include "wire/messages/describe_cluster.h"
 #include "wire/messages/describe_configs.h"
+#include "wire/messages/describe_groups.h"
 #include "wire/messages/describe_log_dirs.h"
 #include "wire/messages/describe_topic_partitions.h"
 #include "wire/messages/elect_leaders.h"
 #include "wire/messages/fetch.h"
 #include "wire/messages/find_coordinator.h"
+#include "wire/messages/group_records.h"
+#include "wire/messages/heartbeat.h"
 #include "wire/messages/incremental_alter_configs.h"
 #include "wire/messages/init_producer_id.h"
+#include "wire/messages/join_group.h"
+#include "wire/messages/leave_group.h"
+#include "wire/messages/list_groups.h"
 #include "wire/messages/list_offsets.h"
 #include "wire/messages/list_partition_reassignments.h"
 #include "wire/messages/metadata.h"
+#include "wire/messages/offset_commit.h"
+#include "wire/messages/offset_fetch.h"
 #include "wire/messages/offset_for_leader_epoch.h"
 #include "wire/messages/produce.h"
+#include "wire/messages/sync_group.h"
 #include "wire/metadata_record.h"
 
 namespace highwater::test {
@@ -45,8 +55,16 @@ using ApiMessages = MessageList<
     wire::IncrementalAlterConfigsResponse, wire::InitProducerIdRequest, wire::InitProducerIdResponse,
     wire::OffsetForLeaderEpochRequest, wire::OffsetForLeaderEpochResponse, wire::DescribeLogDirsRequest,
     wire::DescribeLogDirsResponse, wire::ListPartitionReassignmentsRequest,
-    wire::ListPartitionReassignmentsResponse, wire::DescribeTopicPartitionsRequest,
-    wire::DescribeTopicPartitionsResponse>;
+    wire::ListPartitionReassignmentsResponse, wire::DeleteGroupsRequest, wire::DeleteGroupsResponse,
+    wire::DescribeGroupsRequest, wire::DescribeGroupsResponse, wire::HeartbeatRequest,
+    wire::HeartbeatResponse, wire::JoinGroupRequest, wire::JoinGroupResponse, wire::LeaveGroupRequest,
+    wire::LeaveGroupResponse, wire::ListGroupsRequest, wire::ListGroupsResponse, wire::OffsetCommitRequest,
+    wire::OffsetCommitResponse, wire::OffsetFetchRequest, wire::OffsetFetchResponse, wire::SyncGroupRequest,
+    wire::SyncGroupResponse, wire::DescribeTopicPartitionsRequest, wire::DescribeTopicPartitionsResponse>;
+
+/// Keys and values of __consumer_offsets.
+using GroupRecords = MessageList<wire::OffsetCommitKey, wire::OffsetCommitValue, wire::GroupMetadataKey,
+                                 wire::GroupMetadataValue>;
 
 /// f.template operator()<Message>() for each.
 template <class F, class... Messages>
@@ -61,10 +79,11 @@ struct AlternativesOf<std::variant<Records...>> {
     using List = MessageList<Records...>;
 };
 
-/// The API messages and all alternatives of MetadataRecord.
+/// The API messages, the records of groups and all alternatives of MetadataRecord.
 template <class F>
 void for_each_message(F&& f) {
     for_each_message(ApiMessages{}, f);
+    for_each_message(GroupRecords{}, f);
     for_each_message(AlternativesOf<wire::MetadataRecord>::List{}, f);
 }
 
