@@ -38,6 +38,20 @@ std::size_t Dumped::count(const std::string& part) const {
     return found;
 }
 
+std::string kafka_schemas() {
+    const auto kafka = harness::KafkaDistribution::find(harness::kDefaultKafka);
+    if (!kafka) {
+        ADD_FAILURE() << "Kafka's jars cannot be read: " << kafka.error().message;
+        return "";
+    }
+    std::string jars;
+    for (const std::string& jar : kafka->jars) jars += " '" + jar + "'";
+    const Dumped read = run("python3 '" HW_SOURCE_DIR "/tests/kafka_tools/schemas.py'" + jars);
+    if (read.exit_code == 0) return read.text;
+    ADD_FAILURE() << "Kafka's jars cannot be read (python3: scripts/dev setup): " << read.text;
+    return "";
+}
+
 Dumped dump(const std::vector<std::string>& files, const std::string& options) {
     const auto kafka = harness::KafkaDistribution::find(harness::kDefaultKafka);
     if (!kafka) {

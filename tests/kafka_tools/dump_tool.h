@@ -1,4 +1,5 @@
-// Kafka's own DumpLogSegments, from the jars that `scripts/dev kafka` fetches, as an oracle for the files we write.
+// Kafka's own DumpLogSegments, from the jars that `scripts/dev kafka` fetches, as an oracle for the files we
+// write.
 #pragma once
 
 #include <string>
@@ -19,6 +20,10 @@ struct Dumped {
 /// Runs the tool over `files` with further `options`. A failure of the test, naming the command that fetches
 /// what is missing, if there is no Java or no Kafka.
 Dumped dump(const std::vector<std::string>& files, const std::string& options = "");
+
+/// The schemas of all messages in Kafka's jars: a JSON object of their texts by file name. "" after a failure
+/// of the test, as above.
+std::string kafka_schemas();
 
 /// What the tool prints when it finds something wrong; "" if it found nothing.
 std::string complaints(const Dumped& dumped);
