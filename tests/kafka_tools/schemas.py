@@ -3,14 +3,14 @@ import json
 import sys
 import zipfile
 
-PREFIX = "common/message/"
+FOLDERS = ("common/message/", "common/metadata/")
 
 schemas = {}
 for path in sys.argv[1:]:
     with zipfile.ZipFile(path) as jar:
         for name in jar.namelist():
-            if name.startswith(PREFIX) and name.endswith(".json"):
-                schemas[name[len(PREFIX):]] = jar.read(name).decode()
+            if name.startswith(FOLDERS) and name.endswith(".json"):
+                schemas[name.rsplit("/", 1)[1]] = jar.read(name).decode()
 if not schemas:
     sys.exit("no schema in " + " ".join(sys.argv[1:]))
 json.dump(schemas, sys.stdout)
