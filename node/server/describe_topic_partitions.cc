@@ -69,6 +69,7 @@ void describe_all(const MetadataImage& image, const Request& request, const std:
             continue;
         }
         answer.topic_id = topic->id;
+        answer.is_internal = name == kConsumerOffsetsTopic;
         const bool resumed = request.cursor && request.cursor->topic_name == name;
         auto at = topic->partitions.lower_bound(resumed ? request.cursor->partition_index : 0);
         for (; at != topic->partitions.end() && left > 0; ++at, --left)
