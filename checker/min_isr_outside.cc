@@ -50,8 +50,9 @@ private:
         if (!leads || last.kind == TraceKind::Start || !too_small(last.isr)) return;
         if (later != lines.end() && (*later)->at <= append.completed + kClockError) return;
         for (const TraceEvent* decision : context_.trace_of(number_).of(TraceKind::Partition)) {
+            // A leader that hears of a larger ISR from the metadata log first does not always log it.
             const bool near =
-                decision->at + kClockError >= append.invoked && decision->at <= append.completed + kPending;
+                decision->at + kClockError >= last.at && decision->at <= append.completed + kPending;
             if (near && !too_small(decision->isr)) return;
         }
         report(append, last);

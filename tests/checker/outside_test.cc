@@ -56,6 +56,12 @@ TEST(OutsideMinIsr, NothingIsJudgedThatMayHaveBeenBeforeOrAfter) {
     EXPECT_FALSE(violated(Shrunk().acked(4500, 4600), "acked-below-min-isr"))
         << "a member may have been on its way in: nobody tells of that";
     EXPECT_FALSE(violated(Shrunk().acked(1000, 5010), "acked-below-min-isr")) << "waited until it had grown";
+    Shrunk told;
+    told.trace.elects(500, 1, 0, false, {1, 2}).elected = false;
+    std::stable_sort(told.trace.trace.events.begin(), told.trace.trace.events.end(),
+                     [](const TraceEvent& a, const TraceEvent& b) { return a.at < b.at; });
+    EXPECT_FALSE(violated(told.acked(1000, 1010), "acked-below-min-isr"))
+        << "the metadata log may have told it of a larger one, which it need not log";
     Shrunk restarted;
     Shrunk::outside(restarted.trace.line(500, 1, TraceKind::Start)).role = "broker";
     std::stable_sort(restarted.trace.trace.events.begin(), restarted.trace.trace.events.end(),
