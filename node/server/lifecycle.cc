@@ -9,7 +9,9 @@ namespace highwater::node {
 namespace {
 
 constexpr Duration kControllerTimeout = milliseconds(2000);
+/// controller.socket.timeout.ms, as Kafka has it for what must not be asked twice.
 constexpr Duration kForwardTimeout = milliseconds(30000);
+constexpr Duration kAlterTimeout = milliseconds(30000);
 /// A registration that failed is sent again after this, then after twice as long each time: what fails first
 /// is mostly a controller that starts together with its brokers.
 constexpr Duration kFirstRegisterRetry = milliseconds(20);
@@ -35,7 +37,7 @@ BrokerState::BrokerState(NodeConfig config_, MetaProperties meta_, Storage& stor
       registration(controller_channel(outbox, config, std::to_string(config.node_id), kControllerTimeout)),
       metadata(controller_channel(outbox, config, fmt::format("raft-client-{}", config.node_id),
                                   kControllerTimeout)),
-      alter(controller_channel(outbox, config, std::to_string(config.node_id), kControllerTimeout)),
+      alter(controller_channel(outbox, config, std::to_string(config.node_id), kAlterTimeout)),
       forwarding(
           controller_channel(outbox, config, fmt::format("{}-forwarding", config.node_id), kForwardTimeout)) {
     incarnation = rng.uuid();
