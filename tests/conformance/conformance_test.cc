@@ -84,6 +84,41 @@ void judge(const std::string& client, const System& system, const ClientRun& run
     }
 }
 
+bool nightly() { return std::getenv("HIGHWATER_NIGHTLY") != nullptr; }
+
+/// The same work again on a cluster that has done it before, and leaders that are killed under an idempotent
+/// producer, which must lose nothing and repeat nothing. kcat and the tools have no such producer.
+void long_form(const std::string& client, System& system) {
+    constexpr int kAgain = 5;
+    constexpr int kKills = 5;
+    const auto expect_ok = [&](const ClientRun& run, const std::string& what) {
+        for (const OperationRun& operation : run.operations) {
+            EXPECT_EQ(operation.result, "ok")
+                << client << " on " << sut_name(system.sut()) << ": " << operation.name;
+        }
+        EXPECT_FALSE(run.operations.empty()) << client;
+        EXPECT_EQ(run.exit_code, 0) << client << " " << what << "\n" << run.output;
+    };
+    for (int i = 0; i < kAgain && !testing::Test::HasFailure(); ++i) {
+        const std::string prefix = fmt::format("{}-again-{}", client, i);
+        prepare(system, client, prefix);
+        expect_ok(run_client(client, system, prefix), prefix);
+    }
+    if (client == "kcat" || client == "kafka-tools") return;
+    int killed = 0;
+    for (int i = 0; i < kKills && !testing::Test::HasFailure(); ++i) {
+        const std::string prefix = fmt::format("{}-kill-{}", client, i);
+        const auto kill = [&](const std::string& topic) {
+            system.kill_leader(topic);
+            ++killed;
+        };
+        expect_ok(run_client(client, system, prefix, "survive a kill", kill), prefix);
+        EXPECT_EQ(killed, i + 1) << client;
+    }
+    fmt::print("conformance {} | {} | {} times more, {} leaders killed\n", sut_name(system.sut()), client,
+               kAgain, killed);
+}
+
 std::string test_name(const testing::TestParamInfo<std::string>& client) {
     std::string name = client.param;
     std::erase(name, '-');
@@ -113,6 +148,7 @@ TEST_P(NodeConformance, EveryOperation) {
     ASSERT_TRUE(system.started());
     prepare(system, GetParam(), kShort);
     judge(GetParam(), system, run_client(GetParam(), system, kShort, without_groups(GetParam())));
+    if (nightly()) long_form(GetParam(), system);
     EXPECT_EQ(system.crashes(), std::vector<std::string>{});
     // A client whose request was not understood is closed with a warning.
     EXPECT_EQ(system.output().find("WARN closing connection"), std::string::npos) << system.output();
@@ -140,6 +176,9 @@ TEST(KafkaConformance, EveryOperation) {
     }
     for (std::thread& worker : workers) worker.join();
     for (std::size_t i = 0; i < runs.size(); ++i) judge(client_names()[i], system, runs[i]);
+    for (const std::string& client : client_names()) {
+        if (nightly()) long_form(client, system);
+    }
     EXPECT_EQ(system.crashes(), std::vector<std::string>{});
 }
 
