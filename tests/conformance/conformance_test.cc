@@ -33,16 +33,6 @@ bool compared(wire::ApiKey key) {
            key != kConsumerGroupDescribe;
 }
 
-/// Also of APIs that our node does not know.
-std::string name_of(wire::ApiKey key) {
-    static const std::map<int, std::string> others = {
-        {8, "OffsetCommit"}, {9, "OffsetFetch"},   {11, "JoinGroup"},
-        {13, "LeaveGroup"},  {14, "SyncGroup"},    {15, "DescribeGroups"},
-        {16, "ListGroups"},  {42, "DeleteGroups"}, {75, "DescribeTopicPartitions"}};
-    const auto other = others.find(static_cast<int>(key));
-    return other != others.end() ? other->second : wire::api_name(key);
-}
-
 /// Of one client, as the page has it.
 std::string requests_of(const std::string& client, const System& system) {
     std::vector<std::string> others = client_names();
@@ -53,7 +43,7 @@ std::string requests_of(const std::string& client, const System& system) {
     std::vector<std::string> all;
     for (const auto& [key, versions] : seen) {
         if (!compared(key)) continue;
-        all.push_back(fmt::format("{} {}", name_of(key), fmt::join(versions, "/")));
+        all.push_back(fmt::format("{} {}", wire::api_name(key), fmt::join(versions, "/")));
     }
     return fmt::format("{}", fmt::join(all, " · "));
 }
@@ -78,10 +68,7 @@ void judge(const std::string& client, const System& system, const ClientRun& run
     }
     std::sort(names.begin(), names.end());
     EXPECT_EQ(names, page.operations(client, sut)) << "docs/conformance.md: HIGHWATER_REWRITE=1 writes it";
-    // Some of Kafka's our node has not yet.
-    if (sut == Sut::Kafka) {
-        EXPECT_EQ(requests, page.requests(client)) << client << " negotiates other versions";
-    }
+    EXPECT_EQ(requests, page.requests(client)) << client << " negotiates other versions";
 }
 
 bool nightly() { return std::getenv("HIGHWATER_NIGHTLY") != nullptr; }
@@ -125,29 +112,13 @@ std::string test_name(const testing::TestParamInfo<std::string>& client) {
     return name;
 }
 
-/// Until our node has groups: what does without them. kafkajs reads by groups alone.
-std::string without_groups(const std::string& client) {
-    if (const char* some = std::getenv("HIGHWATER_OPERATIONS")) return some;
-    if (client == "kafka-tools") {
-        return "kafka-topics --create,kafka-topics --delete,kafka-configs of topics,kafka-configs of brokers,"
-               "kafka-get-offsets,kafka-leader-election preferred,kafka-leader-election unclean,"
-               "kafka-verifiable-producer,kafka-log-dirs,kafka-dump-log,kafka-dump-log "
-               "--cluster-metadata-decoder";
-    }
-    if (client == "kafkajs") return "metadata,topics,list offsets,configs";
-    const std::string common =
-        "metadata,produce acks=0,produce acks=1,produce acks=all,produce idempotent,codecs,"
-        "whole records,assign,list offsets";
-    return client == "kcat" ? common : "topics,configs," + common;
-}
-
 class NodeConformance : public testing::TestWithParam<std::string> {};
 
 TEST_P(NodeConformance, EveryOperation) {
     System system(Sut::Node);
     ASSERT_TRUE(system.started());
     prepare(system, GetParam(), kShort);
-    judge(GetParam(), system, run_client(GetParam(), system, kShort, without_groups(GetParam())));
+    judge(GetParam(), system, run_client(GetParam(), system, kShort));
     if (nightly()) long_form(GetParam(), system);
     EXPECT_EQ(system.crashes(), std::vector<std::string>{});
     // A client whose request was not understood is closed with a warning.

@@ -14,18 +14,16 @@ constexpr const char* kVersion = "4.3.1";
 constexpr BrokerId kController = 100;
 constexpr Duration kStartPatience = seconds(60);
 
-Scenario three_brokers(Sut sut) {
+Scenario three_brokers() {
     Scenario scenario;
     scenario.name = "conformance";
     // What both know, in its own words.
     scenario.cluster.properties = {{"broker.session.timeout.ms", "3000"},
                                    {"broker.heartbeat.interval.ms", "500"},
-                                   {"replica.lag.time.max.ms", "3000"}};
-    if (sut == Sut::Kafka) {
-        // Groups are there sooner.
-        scenario.cluster.properties["offsets.topic.num.partitions"] = "3";
-        scenario.cluster.properties["group.initial.rebalance.delay.ms"] = "0";
-    }
+                                   {"replica.lag.time.max.ms", "3000"},
+                                   // Groups are there sooner.
+                                   {"offsets.topic.num.partitions", "3"},
+                                   {"group.initial.rebalance.delay.ms", "0"}};
     scenario.topic.assignment = {{1, 2, 3}};
     return scenario;
 }
@@ -36,7 +34,7 @@ std::string sut_name(Sut sut) {
     return sut == Sut::Node ? "highwater-node" : std::string("Kafka ") + kVersion;
 }
 
-System::System(Sut sut) : sut_(sut), scenario_(three_brokers(sut)) {
+System::System(Sut sut) : sut_(sut), scenario_(three_brokers()) {
     harness::ClusterOptions options;
     options.run_dir = directory_.path();
     options.direct_seen_by = nemesis::kFirstClient;
