@@ -86,6 +86,8 @@ void long_form(const std::string& client, System& system) {
         EXPECT_FALSE(run.operations.empty()) << client;
         EXPECT_EQ(run.exit_code, 0) << client << " " << what << "\n" << run.output;
     };
+    // After a failure there is nothing more to learn.
+    if (testing::Test::HasFailure()) return;
     for (int i = 0; i < kAgain && !testing::Test::HasFailure(); ++i) {
         const std::string prefix = fmt::format("{}-again-{}", client, i);
         prepare(system, client, prefix);

@@ -82,6 +82,8 @@ public final class Clients {
         all.put("bootstrap.servers", bootstrap);
         all.put("client.id", CLIENT_ID);
         all.put("enable.idempotence", "false");
+        // Or a batch that is sent again, for a leader that does not know the topic yet, comes after later ones.
+        all.put("max.in.flight.requests.per.connection", "1");
         all.putAll(configs);
         return new KafkaProducer<>(all, new StringSerializer(), new StringSerializer());
     }

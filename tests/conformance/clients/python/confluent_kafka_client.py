@@ -41,7 +41,10 @@ class Cluster:
 
     def producer(self, **config):
         config = {key.replace("_", "."): value for key, value in config.items()}
+        # One request at a time: or a batch that is sent again, for a leader that does not know the topic yet, comes
+        # after later ones.
         return Producer({"bootstrap.servers": self.bootstrap, "client.id": CLIENT_ID,
+                         "max.in.flight.requests.per.connection": 1,
                          "message.timeout.ms": 20000, **config})
 
     def produce(self, topic, values, partition=0, **config):

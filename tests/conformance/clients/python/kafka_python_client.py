@@ -37,6 +37,8 @@ class Cluster:
 
     def producer(self, **config):
         config.setdefault("enable_idempotence", False)
+        # Or a batch that is sent again, for a leader that does not know the topic yet, comes after later ones.
+        config.setdefault("max_in_flight_requests_per_connection", 1)
         return KafkaProducer(bootstrap_servers=self.bootstrap, client_id=CLIENT_ID, **config)
 
     def produce(self, topic, values, partition=0, **config):
