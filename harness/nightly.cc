@@ -49,6 +49,7 @@ struct Item {
     /// Of a comparison: "key=value,value".
     std::string param;
     std::string expected = "valid";
+    std::string sut = "node";
 };
 
 /// A scenario and the word that names it on a command line.
@@ -68,15 +69,19 @@ std::string reproduce_text(const Item& item) {
     RunArguments arguments;
     arguments.scenario = item.argument;
     arguments.bugs = item.bugs;
+    arguments.sut = item.sut;
     if (item.kind != Kind::Compare) return reproduce_command(arguments, item.seed);
-    return fmt::format("highwater compare {} --param {} --seed {}{}{}", results::shell_quoted(item.argument),
-                       results::shell_quoted(item.param), item.seed, item.bugs.empty() ? "" : " --bug ",
-                       item.bugs);
+    return fmt::format("highwater compare {} --param {} --seed {}{}{}{}{}",
+                       results::shell_quoted(item.argument), results::shell_quoted(item.param), item.seed,
+                       item.sut == "node" ? "" : " --sut ", item.sut == "node" ? "" : item.sut,
+                       item.bugs.empty() ? "" : " --bug ", item.bugs);
 }
 
 std::vector<std::string> arguments_of(const Item& item, const std::string& dir) {
     std::vector<std::string> words{item.kind == Kind::Compare ? "compare" : "run",
                                    item.argument,
+                                   "--sut",
+                                   item.sut,
                                    "--seed",
                                    std::to_string(item.seed),
                                    "--out",
@@ -114,7 +119,8 @@ public:
         : options_(options),
           scenarios_(std::move(scenarios)),
           dir_(std::move(dir)),
-          terminal_(::isatty(STDERR_FILENO) == 1) {
+          terminal_(::isatty(STDERR_FILENO) == 1),
+          family_(options.sut.substr(0, options.sut.find(':'))) {
         night_.command = options.command_line;
         night_.seed = options.seed;
         night_.budget_seconds = to_seconds(options.budget);
@@ -146,7 +152,8 @@ private:
                 seed,
                 options_.bugs,
                 "",
-                chosen.scenario.expect.verdict_on("node")};
+                chosen.scenario.expect.verdict_on(family_),
+                options_.sut};
     }
 
     /// Every scenario once, whatever the budget.
@@ -171,7 +178,7 @@ private:
             for (const auto& [key, list] : values) {
                 if (list.find(',') == std::string::npos) continue;  // one side is no comparison
                 items.push_back({Kind::Compare, scenario.name, argument, options_.seed, options_.bugs,
-                                 fmt::format("{}={}", key, list), "valid"});
+                                 fmt::format("{}={}", key, list), "valid", options_.sut});
             }
         }
         return run_all(std::move(items));
@@ -183,7 +190,9 @@ private:
         std::vector<std::string> names{kCanaryScenario};
         for (const std::string& path : bundled_scenarios()) {
             const std::string name = fs::path(path).stem().string();
-            if (name != kCanaryScenario) names.push_back(name);
+            const auto scenario = load_scenario(path, {});
+            const bool fits = scenario && scenario->runs_on("node");
+            if (fits && name != kCanaryScenario) names.push_back(name);
         }
         std::size_t next = 0;
         return run_all([&]() -> std::optional<Item> {
@@ -377,6 +386,8 @@ private:
     std::vector<Chosen> scenarios_;
     results::RunDir dir_;
     bool terminal_;
+    /// "node" or "kafka".
+    std::string family_;
     Instant began_ = monotonic_now();
     results::Night night_;
     int started_ = 0;
@@ -397,6 +408,9 @@ Result<results::Night> spend_night(const NightOptions& options, std::string& dir
         if (!path) return tl::make_unexpected(path.error());
         auto scenario = load_scenario(*path, {});
         if (!scenario) return tl::make_unexpected(scenario.error());
+        const Status fits = scenario->runs_on(options.sut.substr(0, options.sut.find(':')));
+        if (!fits && options.scenarios.empty()) continue;  // one of those for other systems
+        if (!fits) return tl::make_unexpected(fits.error());
         scenarios.push_back({name, std::move(*scenario)});
     }
     if (scenarios.empty()) return failure("no scenario to run: there is none beside the program");

@@ -18,6 +18,8 @@ struct NightOptions {
     std::uint64_t seed = 0;
     /// Names of bundled scenarios, or files; empty: all that are bundled.
     std::vector<std::string> scenarios;
+    /// What every run is on, as for `highwater run`.
+    std::string sut = "node";
     /// A bug by name or id, or "none".
     std::string canary = "Z06";
     /// Bugs of every run but the canary.

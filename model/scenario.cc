@@ -2,6 +2,7 @@
 #include "model/scenario.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
@@ -130,6 +131,12 @@ bool Expectation::met(std::int64_t value) const {
     if (op == "<=") return value <= number;
     if (op == ">") return value > number;
     return value < number;
+}
+
+Status Scenario::runs_on(const std::string& sut) const {
+    if (suts.empty() || std::find(suts.begin(), suts.end(), sut) != suts.end()) return {};
+    return failure(fmt::format("scenario {} is for {} only (its key sut says so), not for {}", name,
+                               fmt::join(suts, ", "), sut));
 }
 
 }  // namespace highwater

@@ -138,6 +138,8 @@ struct ExpectSpec {
 struct Scenario {
     std::string name;
     std::string title;
+    /// Systems that it is for ("node", "kafka"); empty: every one.
+    std::vector<std::string> suts;
     ClusterSpec cluster;
     TopicSpec topic;
     std::vector<WorkloadSpec> workloads;
@@ -149,6 +151,9 @@ struct Scenario {
     ExpectSpec expect;
     /// "key=value" -> expectation on that side of `highwater compare`.
     std::vector<std::pair<std::string, Expectation>> compare_expect;
+
+    /// Error: it is for others than `sut` ("node", "kafka").
+    [[nodiscard]] Status runs_on(const std::string& sut) const;
 };
 
 /// "key=value" as given to --set.

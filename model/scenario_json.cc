@@ -98,6 +98,7 @@ std::string scenario_to_json(const Scenario& scenario) {
               {"linger", format_duration(scenario.linger)},
               {"cluster", cluster},
               {"topic", topic}};
+    if (!scenario.suts.empty()) json["sut"] = scenario.suts;
     json["workload"] = Json::array();
     for (const WorkloadSpec& spec : scenario.workloads) json["workload"].push_back(workload_json(spec));
     json["fault"] = Json::array();

@@ -217,6 +217,11 @@ public:
         Section top(file_, "", root_);
         top.take("name", scenario_.name);
         top.take("title", scenario_.title);
+        top.take_strings("sut", scenario_.suts);
+        for (const std::string& sut : scenario_.suts) {
+            if (sut != "node" && sut != "kafka")
+                top.fail("sut", fmt::format("has '{}', neither node nor kafka", sut));
+        }
         top.take_duration("linger", scenario_.linger);
         if (scenario_.name.empty()) top.fail("name", "is missing");
         read_table(top, "cluster", [this](Section& s) { cluster(s); });
@@ -281,7 +286,7 @@ private:
 
     void cluster(Section& section) {
         section.take_int("brokers", scenario_.cluster.brokers, 1, 99);
-        section.take_int("controllers", scenario_.cluster.controllers, 1, 1);
+        section.take_int("controllers", scenario_.cluster.controllers, 1, 5);
         section.take_strings("command", scenario_.cluster.command);
         for (const std::string_view key : kClusterKeys)
             take_property(section, key, scenario_.cluster.properties);

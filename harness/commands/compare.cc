@@ -72,6 +72,8 @@ Result<std::vector<Side>> sides_of(const CompareArguments& arguments) {
             return failure("--bug: only our own node has deliberate bugs");
         auto scenario = load_named_scenario(side.arguments, side.settings);
         if (!scenario) return tl::make_unexpected(scenario.error());
+        if (const Status fits = scenario->runs_on(side.sut.family()); !fits)
+            return tl::make_unexpected(fits.error());
         if (const Status known = results::check_counters(*scenario); !known)
             return tl::make_unexpected(known.error());
         side.scenario = std::move(*scenario);

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cstdio>
 #include <nlohmann/json.hpp>
@@ -14,7 +15,10 @@ int list_command(const CommonOptions& common) {
         const auto scenario = load_scenario(path, {});
         if (!scenario) return report_error(scenario.error().message, kExitUsage);
         json["scenarios"].push_back({{"name", scenario->name}, {"title", scenario->title}});
-        if (!common.json) fmt::print("{:<24}{}\n", scenario->name, scenario->title);
+        if (!scenario->suts.empty()) json["scenarios"].back()["sut"] = scenario->suts;
+        const std::string only =
+            scenario->suts.empty() ? "" : fmt::format(" ({} only)", fmt::join(scenario->suts, ", "));
+        if (!common.json) fmt::print("{:<24}{}{}\n", scenario->name, scenario->title, only);
     }
     if (common.json) fmt::print("{}\n", json.dump());
     return 0;

@@ -7,6 +7,7 @@
 
 #include "harness/commands/commands.h"
 #include "harness/program_paths.h"
+#include "harness/sut.h"
 #include "node/log/bugs.h"
 
 namespace highwater::harness {
@@ -33,8 +34,12 @@ std::vector<std::string> words_of(const std::string& list) {
 /// Everything that can be wrong with the command line, before the first run.
 Status check_arguments(const NightlyArguments& arguments) {
     if (const auto bugs = node::Bugs::parse(arguments.bugs); !bugs) return failure("--bug", bugs.error());
-    if (arguments.canary != "none") {
-        const auto bugs = node::Bugs::parse(arguments.canary);
+    const auto sut = Sut::parse(arguments.sut);
+    if (!sut) return tl::make_unexpected(sut.error());
+    if (sut->kafka && (!arguments.bugs.empty() || arguments.canary.value_or("none") != "none"))
+        return failure("--bug, --canary: only our own node has deliberate bugs");
+    if (arguments.canary.value_or("none") != "none") {
+        const auto bugs = node::Bugs::parse(*arguments.canary);
         if (!bugs) return failure("--canary", bugs.error());
         if (bugs->empty()) return failure("--canary: names no bug (\"none\" goes without one)");
     }
@@ -55,7 +60,8 @@ int nightly_command(const NightlyArguments& arguments, const CommonOptions& comm
     options.budget = Duration{static_cast<std::int64_t>(arguments.minutes * 60e9)};
     options.seed = arguments.seed.value_or(seed_of_today());
     options.scenarios = words_of(arguments.scenarios);
-    options.canary = arguments.canary;
+    options.sut = arguments.sut;
+    options.canary = arguments.canary.value_or(arguments.sut == "node" ? options.canary : "none");
     options.bugs = arguments.bugs;
     options.out = arguments.out;
     options.jobs = arguments.jobs;

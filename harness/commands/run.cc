@@ -54,6 +54,8 @@ int run_command(const RunArguments& arguments, const CommonOptions& common) {
     if (!sut) return report_error(sut.error().message, kExitUsage);
     if (sut->kafka && !arguments.bugs.empty())
         return report_error("--bug: only our own node has deliberate bugs", kExitUsage);
+    if (const Status fits = scenario->runs_on(sut->family()); !fits)
+        return report_error(fits.error().message, kExitUsage);
     RunOptions options;
     options.sut = std::move(*sut);
     options.seed = arguments.seed;

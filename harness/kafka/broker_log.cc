@@ -92,6 +92,14 @@ bool take_proposal(Words words, LoggedEvent& event) {
     event.isr = words.after(" to ").ids();
     event.high_watermark = words.after("highWatermark: ").number<Offset>();
     event.log_end_offset = words.after("endOffset: ").number<Offset>();
+    for (Words more = words; words.ok() && more.after("(brokerId: ").ok();) {
+        TraceReplica& replica = event.lagging.emplace_back();
+        replica.id = more.number<BrokerId>();
+        replica.log_end_offset = more.after("endOffset: ").number<Offset>();
+        replica.behind =
+            milliseconds(event.wall_ms - more.after("lastCaughtUpTimeMs: ").number<std::int64_t>());
+        if (!more.ok()) return false;
+    }
     return words.ok();
 }
 

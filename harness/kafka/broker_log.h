@@ -30,6 +30,8 @@ struct LoggedEvent {
     /// Sorted.
     std::vector<BrokerId> isr;
     std::vector<BrokerId> isr_from;
+    /// IsrProposed: who is to leave, its log's end, and since when it has not been caught up.
+    std::vector<TraceReplica> lagging;
 };
 
 /// `line`: milliseconds, level, message, as harness/kafka/cluster.cc has brokers log. Nullopt: the line tells

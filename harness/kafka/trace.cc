@@ -31,6 +31,15 @@ std::string table_text(const std::vector<OffsetAndEpoch>& table) {
     return "[" + text + "]";
 }
 
+/// "[3,24,2199000000]": who, its log's end, nanoseconds.
+std::string lagging_text(const std::vector<TraceReplica>& lagging) {
+    std::string text;
+    for (const TraceReplica& replica : lagging)
+        text += fmt::format("{}[{},{},{}]", text.empty() ? "" : ",", replica.id, replica.log_end_offset,
+                            replica.behind.count());
+    return text;
+}
+
 }  // namespace
 
 KafkaTrace::KafkaTrace(KafkaTraceOptions options)
@@ -222,7 +231,8 @@ void KafkaTrace::tell_logged(Broker& broker, const LoggedEvent& event) {
         members += fmt::format(R"(,"partition_epoch":{})", event.partition_epoch);
     if (event.kind == TraceKind::IsrProposed)
         members += fmt::format(R"(,"from":[{}],"to":[{}],"leo":{},"hw":{})", fmt::join(event.isr_from, ","),
-                               fmt::join(event.isr, ","), event.log_end_offset, event.high_watermark);
+                               fmt::join(event.isr, ","), event.log_end_offset, event.high_watermark) +
+                   fmt::format(R"(,"lagging":[{}])", lagging_text(event.lagging));
     if (event.kind == TraceKind::Truncate) members += truncation_members(broker, event);
     tell(broker.process, at_wall_ms(event.wall_ms), members);
 }

@@ -19,11 +19,19 @@ int seeds_of(const std::string& scenario) {
     return scenario == "chaos" ? 50 : 10;
 }
 
+/// Its key `sut`, if it has one, names it.
+bool is_for_our_node(const std::string& file) {
+    for (const std::string& line : lines_of(read_text(file))) {
+        if (line.starts_with("sut = ")) return line.find("\"node\"") != std::string::npos;
+    }
+    return true;
+}
+
 std::vector<std::string> bundled() {
     std::vector<std::string> names;
     for (const auto& entry :
          std::filesystem::directory_iterator(std::string(HW_SOURCE_DIR) + "/harness/scenarios")) {
-        names.push_back(entry.path().stem().string());
+        if (is_for_our_node(entry.path().string())) names.push_back(entry.path().stem().string());
     }
     std::sort(names.begin(), names.end());
     return names;

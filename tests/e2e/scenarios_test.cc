@@ -119,6 +119,16 @@ TEST(Scenario, CutPathDoesNotAnswerUntilItIsMended) {
     EXPECT_EQ(silent, 1) << "the cut was probed, and nothing answered";
 }
 
+TEST(Scenario, OneThatIsForKafkaOnlyIsRefusedOnOurNode) {
+    const TempDir dir;
+    const Ended ended = highwater(dir, {"run", "controller-and-leader", "--out", dir.file("runs")});
+    EXPECT_EQ(ended.exit_code, 64);
+    EXPECT_NE(ended.err.find("scenario controller-and-leader is for kafka only (its key sut says so), not for node"),
+              std::string::npos)
+        << ended.err;
+    EXPECT_NE(highwater(dir, {"list"}).out.find("(kafka only)"), std::string::npos);
+}
+
 TEST(Scenario, ListNamesAllOfThem) {
     const TempDir dir;
     const Ended ended = highwater(dir, {"list", "--json"});

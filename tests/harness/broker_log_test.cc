@@ -76,6 +76,10 @@ TEST(BrokerLogTest, AShrinkIsProposedAndCommitted) {
     EXPECT_EQ(proposed->isr, (std::vector<BrokerId>{1, 2}));
     EXPECT_EQ(proposed->high_watermark, 24);
     EXPECT_EQ(proposed->log_end_offset, 25);
+    ASSERT_EQ(proposed->lagging.size(), 1U);
+    EXPECT_EQ(proposed->lagging[0].id, 3);
+    EXPECT_EQ(proposed->lagging[0].log_end_offset, 24);
+    EXPECT_EQ(proposed->lagging[0].behind, milliseconds(2199));
     const auto committed = parse_broker_log(
         "1796045331682 INFO [Partition t-0 broker=1] ISR updated to 2,1  and version updated to 7 "
         "(Partition)");

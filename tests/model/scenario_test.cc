@@ -248,6 +248,26 @@ TEST(ScenarioSettings, MistakesAreTold) {
     EXPECT_EQ(setting->value, "b=c");
 }
 
+TEST(ScenarioSut, NamesTheSystemsThatItIsFor) {
+    const auto any = parse_scenario("name = 'a'\n[topic]\nassignment = [1]\n", "a.toml", {});
+    ASSERT_TRUE(any.has_value()) << any.error().message;
+    EXPECT_TRUE(any->runs_on("node").has_value());
+    EXPECT_TRUE(any->runs_on("kafka").has_value());
+    const auto one = parse_scenario("name = 'a'\nsut = ['kafka']\n", "a.toml", {});
+    ASSERT_TRUE(one.has_value()) << one.error().message;
+    EXPECT_TRUE(one->runs_on("kafka").has_value());
+    ASSERT_FALSE(one->runs_on("node").has_value());
+    EXPECT_EQ(one->runs_on("node").error().message,
+              "scenario a is for kafka only (its key sut says so), not for node");
+    const auto again = parse_scenario(scenario_to_json(*one), "a.json", {});
+    ASSERT_TRUE(again.has_value()) << again.error().message;
+    EXPECT_EQ(again->suts, one->suts);
+    const auto misspelt = parse_scenario("name = 'a'\nsut = ['cafka']\n", "a.toml", {});
+    ASSERT_FALSE(misspelt.has_value());
+    EXPECT_NE(misspelt.error().message.find("has 'cafka', neither node nor kafka"), std::string::npos)
+        << misspelt.error().message;
+}
+
 TEST(ScenarioJson, WhatIsWrittenIsReadBackTheSame) {
     std::size_t count = 0;
     for (const auto& entry :

@@ -50,6 +50,23 @@ TEST(Night, GoodOnlyWithItsCanary) {
     EXPECT_NE(first_line(night).find("UNKNOWN: without a canary"), std::string::npos);
 }
 
+/// Apache Kafka has no bugs to make: there a scenario that must be invalid proves that the night can fail.
+TEST(Night, WithoutBugsAScenarioThatMustBeInvalidIsTheCanary) {
+    Night night = good_night();
+    night.runs.pop_back();
+    night.canary = "none";
+    night.runs.push_back(run(Kind::Run, "forged-fetch", "invalid"));
+    night.runs.back().expected = "invalid";
+    EXPECT_EQ(night_exit_code(night), 0);
+    EXPECT_NE(first_line(night).find("forged-fetch is invalid (lost-committed), as it must be"), std::string::npos)
+        << first_line(night);
+    night.runs.back().verdict = "valid";
+    EXPECT_NE(night_exit_code(night), 0);
+    night.runs.back().verdict = "invalid";
+    night.canary = "Z06";
+    EXPECT_EQ(night_exit_code(night), 2) << "who asked for a canary wants that one";
+}
+
 TEST(Night, CanaryThatOneScenarioMissesAndAnotherFindsIsFound) {
     Night night = good_night();
     night.runs.insert(night.runs.begin(), run(Kind::Canary, "c", "valid"));
