@@ -31,17 +31,25 @@ std::string ClientsTest::bootstrap() {
     return fmt::format("{}", fmt::join(addresses, ","));
 }
 
-ClientsTest::Outcome ClientsTest::python(const std::string& script, const std::vector<std::string>& args,
-                                         Duration limit) {
-    const std::string output_file = files_.path() + "/output";
-    write_file(output_file, "");
-    auto child = start_python(script, args, output_file);
-    EXPECT_TRUE(child) << child.error().message;
+ClientsTest::Outcome ClientsTest::run(const std::string& program, const std::vector<std::string>& args,
+                                      Duration limit) {
+    harness::ChildOptions options;
+    options.program = program;
+    options.args = args;
+    options.output_file = files_.path() + "/output";
+    write_file(options.output_file, "");
+    auto child = harness::Child::launch(options);
+    EXPECT_TRUE(child) << child.error().message << "; scripts/dev setup installs what tests need";
     if (!child) return {};
     const auto status = child->wait_exit(monotonic_now() + limit);
-    const std::string output = read_file(output_file);
-    EXPECT_TRUE(status) << script << " still runs: " << output;
+    const std::string output = read_file(options.output_file);
+    EXPECT_TRUE(status) << program << " still runs: " << output;
     return {status ? status->code : -1, output};
+}
+
+ClientsTest::Outcome ClientsTest::python(const std::string& script, const std::vector<std::string>& args,
+                                         Duration limit) {
+    return run(kClients, arguments(script, args), limit);
 }
 
 Result<harness::Child> ClientsTest::start_python(const std::string& script, std::vector<std::string> args,

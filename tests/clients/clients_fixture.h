@@ -20,6 +20,9 @@ protected:
     void SetUp() override;
 
     [[nodiscard]] std::string bootstrap();
+    /// A program of PATH, to its end.
+    Outcome run(const std::string& program, const std::vector<std::string>& args,
+                Duration limit = seconds(90));
     /// `script` of tests/clients, to its end, with the Python that has confluent-kafka.
     Outcome python(const std::string& script, const std::vector<std::string>& args,
                    Duration limit = seconds(90));
