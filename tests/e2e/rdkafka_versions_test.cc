@@ -1,5 +1,5 @@
 // The rdkafka client is compiled against Debian's library and runs with a newer one in its place as well: the
-// one that confluent-kafka brings along, which scripts/dev installs.
+// one that confluent-kafka brings along, which scripts/dev installs for tests/conformance.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -10,20 +10,30 @@
 namespace highwater::test {
 namespace {
 
-/// "" if it is not there.
+namespace fs = std::filesystem;
+
+/// Of the Python that scripts/dev installs for tests/conformance, of several the newest; "" if there is none.
 std::string newer_library() {
     const char* cache = std::getenv("XDG_CACHE_HOME");
     const char* home = std::getenv("HOME");
     const std::string root = cache != nullptr && *cache != '\0'
                                  ? std::string(cache)
                                  : std::string(home != nullptr ? home : "") + "/.cache";
-    const std::string venv = root + "/highwater/confluent-kafka-" HW_CONFLUENT_KAFKA "/lib";
+    std::string found;
+    fs::file_time_type newest = fs::file_time_type::min();
     std::error_code error;
-    for (const auto& entry : std::filesystem::recursive_directory_iterator(venv, error)) {
-        const std::string name = entry.path().filename();
-        if (name.starts_with("librdkafka-") && name.find(".so") != std::string::npos) return entry.path();
+    for (const auto& installed : fs::directory_iterator(root + "/highwater", error)) {
+        if (!installed.path().filename().string().starts_with("conformance-python-")) continue;
+        for (const auto& entry : fs::recursive_directory_iterator(installed.path() / "lib", error)) {
+            const std::string name = entry.path().filename();
+            if (!name.starts_with("librdkafka-") || name.find(".so") == std::string::npos) continue;
+            if (const auto at = fs::last_write_time(installed.path(), error); at >= newest) {
+                newest = at;
+                found = entry.path();
+            }
+        }
     }
-    return "";
+    return found;
 }
 
 class Preload {
@@ -39,7 +49,7 @@ TEST(RdkafkaVersions, ANewerLibraryInItsPlace) {
     GTEST_SKIP() << "a sanitizer's runtime has to be the first library";
 #endif
     const std::string library = newer_library();
-    ASSERT_NE(library, "") << "scripts/dev test installs confluent-kafka " HW_CONFLUENT_KAFKA;
+    ASSERT_NE(library, "") << "scripts/dev test installs confluent-kafka";
     const TempDir dir;
     const Preload preload(library);
     const Ended doctor = highwater(dir, {"doctor", "--out", dir.path(), "--json"});

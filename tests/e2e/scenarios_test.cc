@@ -82,7 +82,7 @@ TEST(Scenario, IsrShrinkFrozen) {
 TEST(Scenario, IsrShrinkLaggingWithoutAnyFence) {
     Bundled run;
     ASSERT_NO_FATAL_FAILURE(run_valid(run, "isr-shrink-lagging"));
-    expect_finding(run, "starved' (hold)", "replica.lag.time.max.ms = 2000");
+    expect_finding(run, "starved' (hold)", "replica.lag.time.max.ms = 3000");
     EXPECT_FALSE(run.json["evidence"].contains("fenced"));
     EXPECT_FALSE(run.json["evidence"].contains("session-timeout"));
     // The controller's own trace: the only fences are those every broker has until it has caught up at first.
