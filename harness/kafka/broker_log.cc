@@ -161,7 +161,8 @@ std::optional<LoggedEvent> parse_broker_log(std::string_view line) {
         taken = take_commit(words, event);
     } else if (has(line, "] Truncating partition ") && has(line, " due to leader epoch and offset ")) {
         taken = take_truncation(words, event);
-    } else if (has(line, "] Transition from STARTED to SHUTTING_DOWN")) {
+    } else if (has(line, "] Transition from STARTED to SHUTTING_DOWN") ||
+               has(line, "Terminating process due to signal SIGTERM")) {
         event.kind = TraceKind::ShuttingDown;
         return event;
     }

@@ -40,7 +40,9 @@ std::map<std::string, std::string> small_cluster_properties(std::int32_t brokers
 }
 
 /// "%m" with the time in milliseconds first, which KafkaTrace reads.
+/// Without log4j's own shutdown hook, which silences a broker while it shuts down.
 constexpr const char* kLogging =
+    "shutdownHook = disable\n"
     "rootLogger.level = info\n"
     "rootLogger.appenderRef.out.ref = out\n"
     "appender.out.type = Console\n"

@@ -118,6 +118,10 @@ TEST(BrokerLogTest, TheBeginningOfAControlledShutdown) {
         "1796045716249 INFO [BrokerServer id=3] Transition from STARTED to SHUTTING_DOWN (BrokerServer)");
     ASSERT_TRUE(event);
     EXPECT_EQ(event->kind, TraceKind::ShuttingDown);
+    const auto signalled = parse_broker_log(
+        "1796053686676 INFO Terminating process due to signal SIGTERM (LoggingSignalHandler)");
+    ASSERT_TRUE(signalled);
+    EXPECT_EQ(signalled->kind, TraceKind::ShuttingDown);
 }
 
 TEST(BrokerLogTest, AnythingElseTellsNothing) {
