@@ -77,6 +77,8 @@ std::vector<Decision> Decisions::of(const MetadataBatch& batch) {
             tell(apply(*partition));
         } else if (const auto* partition_change = std::get_if<wire::PartitionChangeRecord>(&record)) {
             tell(apply(*partition_change, changes));
+        } else if (const auto* clear = std::get_if<wire::ClearElrRecord>(&record)) {
+            for (std::string& members : apply(*clear)) tell(std::move(members));
         } else if (const auto* config = std::get_if<wire::ConfigRecord>(&record);
                    config != nullptr && !creates) {
             tell(apply(*config));
@@ -167,6 +169,20 @@ std::string Decisions::apply(const wire::PartitionChangeRecord& record, const Ch
                              cause(before, partition, unclean, changes));
 }
 
+/// Eligible by another min.insync.replicas than the one that holds now. No name: every topic's.
+std::vector<std::string> Decisions::apply(const wire::ClearElrRecord& record) {
+    std::vector<std::string> told;
+    if (!record.topic_name.empty() && record.topic_name != topic_) return told;
+    for (auto& [number, partition] : partitions_) {
+        if (partition.elr.empty() && partition.last_known_elr.empty()) continue;
+        partition.elr.clear();
+        partition.last_known_elr.clear();
+        ++partition.partition_epoch;
+        told.push_back(partition_members(number, partition, false, false, "min-isr"));
+    }
+    return told;
+}
+
 std::string Decisions::cause(const Partition& before, const Partition& after, bool unclean,
                              const Changes& changes) const {
     const auto gone = [&](const std::set<BrokerId>& among) {
@@ -181,7 +197,8 @@ std::string Decisions::cause(const Partition& before, const Partition& after, bo
     const auto shutting_down = [&] {
         std::set<BrokerId> ids = changes.shutting_down;
         for (const BrokerId id : changes.fenced) {
-            if (brokers_.at(id).shutting_down) ids.insert(id);
+            const auto broker = brokers_.find(id);
+            if (broker != brokers_.end() && broker->second.shutting_down) ids.insert(id);
         }
         return ids;
     };

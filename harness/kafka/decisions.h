@@ -62,6 +62,7 @@ private:
     std::string unfence(BrokerId id);
     std::string apply(const wire::PartitionRecord& record);
     std::string apply(const wire::PartitionChangeRecord& record, const Changes& changes);
+    std::vector<std::string> apply(const wire::ClearElrRecord& record);
     std::string apply(const wire::ConfigRecord& record) const;
     [[nodiscard]] std::string partition_members(std::int32_t number, const Partition& partition, bool elected,
                                                 bool unclean, const std::string& cause) const;

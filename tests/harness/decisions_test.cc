@@ -132,6 +132,28 @@ TEST_F(DecisionsTest, AnEligibleReplicaIsElectedCleanly) {
     EXPECT_EQ(lines[0]["elr"], (std::vector<int>{1}));
 }
 
+TEST_F(DecisionsTest, EligibleByAnotherMinIsrIsEligibleNoMore) {
+    auto shrunk = change(std::vector<BrokerId>{1});
+    shrunk.eligible_leader_replicas = std::vector<BrokerId>{2};
+    of({shrunk});
+    wire::ClearElrRecord other;
+    other.topic_name = "another";
+    EXPECT_TRUE(of({other}).empty());
+    wire::ClearElrRecord clear;
+    clear.topic_name = "t";
+    const auto lines = of({clear});
+    ASSERT_EQ(lines.size(), 1U);
+    EXPECT_EQ(lines[0]["elr"], std::vector<int>{});
+    EXPECT_EQ(lines[0]["partition_epoch"], 2);
+    EXPECT_EQ(lines[0]["cause"], "min-isr");
+    EXPECT_TRUE(of({clear}).empty()) << "there is nothing to clear any more";
+}
+
+TEST_F(DecisionsTest, AFenceOfABrokerThatNobodyKnowsIsToldToo) {
+    const auto lines = of({change(std::vector<BrokerId>{1, 2}), fence(9)});
+    EXPECT_EQ(lines[0]["cause"], "alter-partition");
+}
+
 TEST_F(DecisionsTest, WhoLedLastIsElectedFromNothing) {
     of({change(std::vector<BrokerId>{}, kNoBroker), fence(1)});
     const auto lines = of({change(std::vector<BrokerId>{1}, 1)});
