@@ -371,7 +371,7 @@ std::vector<Capability> examine_machine(const std::string& out) {
             java(),
             kafka(),
             program("mvn", "--sut kafka: fetches Kafka's jars", "maven"),
-            program("kcat", "a guest client for tests", "kcat"),
+            program("kcat", "workloads with client = \"kcat\", and a guest client for tests", "kcat"),
             librdkafka(),
             program("chromium", "the tests of report.html", "chromium")};
 }

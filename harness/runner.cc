@@ -161,6 +161,8 @@ private:
             client.topic = scenario_.topic.name;
             client.run_id = run_id_;
             client.brokers = cluster_->client_addresses(next_client_++);
+            for (const BrokerId id : cluster_->brokers()) client.direct[id] = cluster_->direct_address(id);
+            client.directory = dir_.file("kcat");
             return make_workload_client(spec, std::move(client));
         };
         next_producer_ += spec.producers;

@@ -17,6 +17,10 @@ struct WorkloadClientOptions {
     std::string run_id;
     /// As this client reaches each broker.
     std::map<BrokerId, workloads::SocketAddress> brokers;
+    /// Around the relays, for a program that cannot be led through them.
+    std::map<BrokerId, workloads::SocketAddress> direct;
+    /// Where a program may keep its files.
+    std::string directory;
 };
 
 std::unique_ptr<workloads::Client> make_workload_client(const WorkloadSpec& spec,

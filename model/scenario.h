@@ -54,8 +54,8 @@ struct WorkloadPhase {
 };
 
 /// Who speaks to the brokers: our own client, one request for each attempt; or librdkafka, which repeats
-/// requests by itself and shows what an application sees.
-enum class ClientKind : std::uint8_t { Raw, Rdkafka };
+/// requests by itself and shows what an application sees; or the program kcat, one process for each append.
+enum class ClientKind : std::uint8_t { Raw, Rdkafka, Kcat };
 std::string_view client_kind_name(ClientKind kind);
 
 struct WorkloadSpec {

@@ -81,10 +81,10 @@ Result<ReadMode> parse_read_mode(const std::string& text) {
 }
 
 Result<ClientKind> parse_client_kind(const std::string& text) {
-    for (const ClientKind kind : {ClientKind::Raw, ClientKind::Rdkafka}) {
+    for (const ClientKind kind : {ClientKind::Raw, ClientKind::Rdkafka, ClientKind::Kcat}) {
         if (client_kind_name(kind) == text) return kind;
     }
-    return failure(fmt::format("is '{}', not raw or rdkafka", text));
+    return failure(fmt::format("is '{}', not raw, rdkafka or kcat", text));
 }
 
 /// What librdkafka cannot do, or would refuse when the cluster is already up.
@@ -93,6 +93,15 @@ void check_rdkafka(Section& section, const WorkloadSpec& spec) {
         section.fail("read", "is followers, but client rdkafka reads from leaders");
     if (spec.idempotent && spec.retries == 0)
         section.fail("retries", "must be 1 or more: client rdkafka has no idempotent producer without");
+    if (spec.delivery_timeout < spec.request_timeout)
+        section.fail("delivery_timeout", "is shorter than request_timeout");
+}
+
+/// One process for each append: nothing outlives it.
+void check_kcat(Section& section, const WorkloadSpec& spec) {
+    if (spec.idempotent)
+        section.fail("idempotent", "is true, but client kcat is another producer for each append");
+    if (spec.retries > 0) section.fail("retries", "is more than 0, but client kcat has one attempt");
     if (spec.delivery_timeout < spec.request_timeout)
         section.fail("delivery_timeout", "is shorter than request_timeout");
 }
@@ -117,7 +126,10 @@ std::string_view read_mode_name(ReadMode mode) {
     return kNames.at(static_cast<std::size_t>(mode));
 }
 
-std::string_view client_kind_name(ClientKind kind) { return kind == ClientKind::Rdkafka ? "rdkafka" : "raw"; }
+std::string_view client_kind_name(ClientKind kind) {
+    constexpr std::array<std::string_view, 3> kNames{"raw", "rdkafka", "kcat"};
+    return kNames.at(static_cast<std::size_t>(kind));
+}
 
 WorkloadSpec read_workload(Section& section) {
     WorkloadSpec spec;
@@ -132,7 +144,7 @@ WorkloadSpec read_workload(Section& section) {
     section.take_duration("request_timeout", spec.request_timeout);
     section.take_duration("delivery_timeout", spec.delivery_timeout);
     section.take_int("in_flight", spec.in_flight, 1, 1000);
-    if (spec.in_flight > 1 && spec.client == ClientKind::Raw)
+    if (spec.in_flight > 1 && spec.client != ClientKind::Rdkafka)
         section.fail("in_flight", "is more than 1: only client rdkafka has several appends under way");
     section.take("idempotent", spec.idempotent);
     section.take_int("retries", spec.retries, 0, 1'000'000);
@@ -144,6 +156,7 @@ WorkloadSpec read_workload(Section& section) {
         spec.phases.push_back(read_phase(s, spec));
     });
     if (spec.client == ClientKind::Rdkafka) check_rdkafka(section, spec);
+    if (spec.client == ClientKind::Kcat) check_kcat(section, spec);
     if (spec.idempotent) {
         if (!only_all(spec.acks)) section.fail("acks", "must be all: the producer is idempotent");
         for (const WorkloadPhase& phase : spec.phases) {

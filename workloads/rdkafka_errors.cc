@@ -2,6 +2,9 @@
 
 #include <librdkafka/rdkafka.h>
 
+#include <cstddef>
+#include <string>
+
 namespace highwater::workloads {
 namespace {
 
@@ -21,6 +24,17 @@ AttemptEnd delivery_end(int error, Offset offset, std::int16_t acks) {
         return LibraryError{"acknowledged without an offset", false};
     if (from_a_broker(error)) return broker_end(error);
     return library_error(error, false);
+}
+
+AttemptEnd described_end(std::string_view description, std::int16_t acks) {
+    const rd_kafka_err_desc* known = nullptr;
+    std::size_t count = 0;
+    rd_kafka_get_err_descs(&known, &count);
+    for (std::size_t i = 0; i < count; ++i) {
+        if (known[i].desc != nullptr && description == known[i].desc)
+            return delivery_end(known[i].code, kUnknownOffset, acks);
+    }
+    return LibraryError{std::string(description), false};
 }
 
 AttemptEnd not_queued_end(int error) { return library_error(error, true); }

@@ -29,7 +29,7 @@ std::vector<BrokerId> target_elr(const PartitionImage& partition, const Partitio
     std::set<BrokerId> eligible(partition.elr.begin(), partition.elr.end());
     eligible.insert(partition.isr.begin(), partition.isr.end());
     for (const BrokerId id : target.isr) eligible.erase(id);
-    eligible.erase(target.unclean_shutdown);
+    if (!target.keep_unclean) eligible.erase(target.unclean_shutdown);
     return {eligible.begin(), eligible.end()};
 }
 
@@ -45,7 +45,7 @@ Choice elect(const PartitionImage& partition, const PartitionTarget& target, con
     if (const auto first = std::find_if(replicas.begin(), replicas.end(), valid); first != replicas.end())
         return {*first};
     if (target.elr_enabled && target.isr.empty() && elr.empty() && partition.last_known_elr.size() == 1 &&
-        may_lead(partition.last_known_elr.front())) {
+        (target.last_known_fenced || may_lead(partition.last_known_elr.front()))) {
         return {partition.last_known_elr.front(), Chosen::LastKnownLeader};
     }
     if (!target.unclean) return {};
@@ -122,12 +122,20 @@ PartitionTarget Controller::State::target_of(const TopicImage& topic, const Part
 
 std::optional<PartitionDecision> Controller::State::change(const TopicImage& topic, std::int32_t index,
                                                            const PartitionImage& before,
-                                                           PartitionTarget target, const MayLead& may_lead) {
-    std::optional<PartitionDecision> correct = change_partition(topic.id, index, before, target, may_lead);
-    target.any_replica = true;
-    if (settings.bugs.empty()) return correct;
-    std::optional<PartitionDecision> other = change_partition(topic.id, index, before, target, may_lead);
-    return acts(Bug::ElectAny, other != correct) ? other : correct;
+                                                           const PartitionTarget& target,
+                                                           const MayLead& may_lead) {
+    std::optional<PartitionDecision> decision = change_partition(topic.id, index, before, target, may_lead);
+    if (settings.bugs.empty()) return decision;
+    const auto misjudge = [&](Bug bug, bool PartitionTarget::* how) {
+        PartitionTarget wrong = target;
+        wrong.*how = true;
+        std::optional<PartitionDecision> other = change_partition(topic.id, index, before, wrong, may_lead);
+        if (acts(bug, other != decision)) decision = std::move(other);
+    };
+    misjudge(Bug::ElectAny, &PartitionTarget::any_replica);
+    misjudge(Bug::ElrKeepUnclean, &PartitionTarget::keep_unclean);
+    misjudge(Bug::LastKnownFenced, &PartitionTarget::last_known_fenced);
+    return decision;
 }
 
 bool Controller::State::is_active(BrokerId id) const {

@@ -48,6 +48,10 @@ struct PartitionTarget {
     Election election = Election::IfNeeded;
     /// Bug elect_any: an election does not ask for the ISR; who is not in it becomes it.
     bool any_replica = false;
+    /// Bug elr_keep_unclean: `unclean_shutdown` stays eligible.
+    bool keep_unclean = false;
+    /// Bug lkl_fenced: who led last may lead again whatever MayLead says.
+    bool last_known_fenced = false;
 };
 
 /// The record that brings `partition` to `target`, with an election where its leader may not lead any more:

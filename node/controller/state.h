@@ -90,7 +90,7 @@ struct Controller::State {
     [[nodiscard]] PartitionTarget target_of(const TopicImage& topic, const PartitionImage& partition) const;
     /// change_partition(), and whether it elected as a correct one would.
     std::optional<PartitionDecision> change(const TopicImage& topic, std::int32_t partition,
-                                            const PartitionImage& before, PartitionTarget target,
+                                            const PartitionImage& before, const PartitionTarget& target,
                                             const MayLead& may_lead);
 
     // -- elect_leaders.cc

@@ -21,8 +21,9 @@ Offset Partition::State::least_log_end(Instant now) const {
 
 // Frozen while the ISR is too small.
 void Partition::State::maybe_advance_high_watermark(Instant now) {
-    if (role != Role::Leader || offline || under_min_isr()) return;
+    if (role != Role::Leader || offline) return;
     Offset reached = least_log_end(now);
+    if (under_min_isr() && !acts(Bug::HwUnderMinIsr, reached > high_watermark)) return;
     if (!settings.bugs.empty()) reached = with_bugs(reached, now);
     if (reached <= high_watermark) return;  // never backwards on the leader
     HighWatermarkMoved fact;

@@ -49,9 +49,12 @@ std::int32_t Partition::State::effective_min_isr() const {
     return std::min(settings.min_insync_replicas, static_cast<std::int32_t>(replicas.size()));
 }
 
-bool Partition::State::under_min_isr() const {
-    return static_cast<std::int32_t>(committed_isr().size()) < effective_min_isr();
+std::int32_t Partition::State::required_in_sync() {
+    const std::int32_t required = effective_min_isr();
+    return acts(Bug::IgnoreMinIsr, std::ssize(committed_isr()) < required) ? 1 : required;
 }
+
+bool Partition::State::under_min_isr() { return std::ssize(committed_isr()) < required_in_sync(); }
 
 bool Partition::State::is_caught_up(const RemoteReplica& replica, Instant now) const {
     if (replica.log_end_offset == log->log_end_offset()) return true;

@@ -100,7 +100,7 @@ void Partition::State::complete_waiting() {
         // A follower knows no ISR; only a bug lets anything wait there.
         const std::size_t in_sync = role == Role::Leader ? maximal_isr().size() : replicas.size();
         const std::optional<ErrorCode> result =
-            produce_result(waiting.front().last_offset + 1, high_watermark, in_sync, effective_min_isr());
+            produce_result(waiting.front().last_offset + 1, high_watermark, in_sync, required_in_sync());
         if (!result) return;
         finish(waiting.front(), *result);
         waiting.pop_front();

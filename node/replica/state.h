@@ -66,7 +66,9 @@ struct Partition::State {
     [[nodiscard]] bool in_maximal_isr(BrokerId id) const;
     [[nodiscard]] std::vector<BrokerId> maximal_isr() const;
     [[nodiscard]] std::int32_t effective_min_isr() const;
-    [[nodiscard]] bool under_min_isr() const;
+    /// How many must be in sync for acks=all and for the high watermark to move.
+    std::int32_t required_in_sync();
+    bool under_min_isr();
     [[nodiscard]] bool is_caught_up(const RemoteReplica& replica, Instant now) const;
     [[nodiscard]] bool is_eligible(BrokerId id, const RemoteReplica& replica) const;
     [[nodiscard]] bool is_stale(BrokerId id, BrokerEpoch epoch) const;

@@ -47,6 +47,14 @@ const std::vector<Case>& cases() {
          "shrink-request-held",
          "hw-above-isr",
          {"broker 1", "high watermark", "epoch", "log end offset of broker"}},
+        {"Z04",
+         "min-isr-rejection",
+         "acked-below-min-isr",
+         {"broker 1", "acked offset", "epoch", "ISR {1}", "below min ISR 2"}},
+        {"Z05",
+         "min-isr-rejection",
+         "visible-under-min-isr",
+         {"broker 1", "moved its high watermark", "epoch", "ISR {1}", "below min ISR 2"}},
         {"Z06", "no-dirty-read", "dirty-read", {"broker "}},
         {"Z07", "elected-with-a-tail", "StrongIsr", {"broker 2", "epoch 1", "broker 3", "lacks offset"}},
         {"Z10", "tail-is-no-copy", "WeakIsr", {"broker 2", "epoch 2", "broker 1", "lacks offset"}},
@@ -88,6 +96,11 @@ const std::vector<Case>& cases() {
          "CandidateCompleteness",
          {"broker 3", "taken into the ISR", "lacks", "epoch"}},
         {"Z52", "unclean-election", "unclean-election", {"broker", "epoch", "outside the ISR {1}"}},
+        {"Z59",
+         "last-leader-returns",
+         "UncleanExclusion",
+         {"broker 2", "registered anew", "stays in the ELR"}},
+        {"Z60", "last-leader-returns", "FencedLeader", {"leader 3", "epoch", "ISR {3}", "a fenced broker"}},
     };
     return kCases;
 }

@@ -38,6 +38,26 @@ void one_follower_of_two(Script& script) {
     script.pass(seconds(1));
 }
 
+/// Both followers fall out of the ISR; what waits then has nobody else.
+void drop_both(Script& script) {
+    starve_followers(script);
+    script.append(1, 1, 1);
+    script.until("the leader to have dropped both",
+                 [&] { return script.replica(1)->committed_isr().size() == 1; });
+}
+
+void acks_all_below_min_isr(Script& script) {
+    drop_both(script);
+    script.send(1);
+    script.pass(seconds(1));
+}
+
+void acks_one_below_min_isr(Script& script) {
+    drop_both(script);
+    script.append(1, 1, 1);
+    script.pass(seconds(1));
+}
+
 void read_unreplicated(Script& script) {
     starve_followers(script);
     script.append(1, 1, 1);
@@ -288,6 +308,32 @@ void only_an_outsider_lives(Script& script) {
     script.pass(seconds(1));
 }
 
+/// 3 has fallen out of the ISR, then 2 with a kill or a loss of power, and is back without being able to
+/// fetch: only 1 has all.
+void second_back_uncleanly(Script& script, void (Script::*stop)(BrokerId)) {
+    drop_third(script);
+    script.append(1);
+    (script.*stop)(2);
+    script.until_isr({1});
+    script.hold(2, 1, ApiKey::Fetch);
+    const auto epoch = [&] { return script.cluster().image()->broker(2)->epoch; };
+    const BrokerEpoch before = epoch();
+    script.launch(2);
+    script.until("a new registration of 2", [&] { return epoch() != before; });
+    script.pass(seconds(1));
+}
+
+void eligible_loses_its_log(Script& script) { second_back_uncleanly(script, &Script::lose_power); }
+
+/// 1 is the only one that could lead, dies as well, and comes back: it is not unfenced when it registers.
+void last_known_returns(Script& script) {
+    second_back_uncleanly(script, &Script::kill);
+    script.kill(1);
+    script.until("nobody to lead", [&] { return script.cluster().leader({kTopic, 0}) == kNoBroker; });
+    script.launch(1);
+    script.pass(seconds(5));
+}
+
 }  // namespace
 
 const std::vector<BugScript>& bug_scripts() {
@@ -296,6 +342,8 @@ const std::vector<BugScript>& bug_scripts() {
         {Bug::AckOnAppend, "acks_all_unreplicated", "AckQuorum", acks_all_unreplicated},
         {Bug::HwLeo, "acks_one_unreplicated", "ValidHighWatermark", acks_one_unreplicated},
         {Bug::HwMax, "one_follower_of_two", "ValidHighWatermark", one_follower_of_two},
+        {Bug::IgnoreMinIsr, "acks_all_below_min_isr", "VisibleUnderMinIsr", acks_all_below_min_isr, 2},
+        {Bug::HwUnderMinIsr, "acks_one_below_min_isr", "VisibleUnderMinIsr", acks_one_below_min_isr, 2},
         {Bug::ServeAboveHw, "read_unreplicated", "FetchAboveHw", read_unreplicated},
         {Bug::HwLeoOnElect, "elected_with_a_tail", "ValidHighWatermark", elected_with_a_tail},
         {Bug::DivergeUpdatesLeo, "tail_counts_as_a_copy", "WeakIsr", tail_counts_as_a_copy, 2, {2, 1, 3}},
@@ -314,6 +362,8 @@ const std::vector<BugScript>& bug_scripts() {
         {Bug::ApNoValidate, "former_leader_asks", "LeaderInIsr", former_leader_asks},
         {Bug::ApNoBrokerEpoch, "former_incarnation_joins", "UncleanExclusion", former_incarnation_joins},
         {Bug::ElectAny, "only_an_outsider_lives", "LeaderInIsr", only_an_outsider_lives},
+        {Bug::ElrKeepUnclean, "eligible_loses_its_log", "UncleanExclusion", eligible_loses_its_log, 2},
+        {Bug::LastKnownFenced, "last_known_returns", "FencedLeader", last_known_returns, 2},
     };
     return kScripts;
 }
