@@ -40,6 +40,8 @@ void add_nightly_options(CLI::App& command, highwater::harness::NightlyArguments
         ->check(CLI::Range(0.0, 10080.0));
     command.add_option("--seed", arguments.seed, "first seed; another one each day unless said");
     command.add_option("--scenarios", arguments.scenarios, "names, comma separated; all unless said");
+    command.add_flag("--directed", arguments.directed,
+                     "directed nemeses at random times instead of the scenarios that are there");
     command.add_option("--sut", arguments.sut, "system under test: node, kafka[:VERSION] or kafka:/PATH");
     command.add_option("--canary", arguments.canary, "the bug that must be found, or none");
     command.add_option("--bug", arguments.bugs, "deliberate bugs of every run but the canary");

@@ -17,6 +17,7 @@
 
 #include "harness/child.h"
 #include "harness/commands/commands.h"
+#include "harness/directed.h"
 #include "harness/program_paths.h"
 #include "model/scenario.h"
 #include "model/text_file.h"
@@ -50,6 +51,8 @@ struct Item {
     std::string param;
     std::string expected = "valid";
     std::string sut = "node";
+    /// Of a drawn scenario: what stands in its file.
+    std::string text;
 };
 
 /// A scenario and the word that names it on a command line.
@@ -208,11 +211,21 @@ private:
     Status more_rounds() {
         std::size_t next = 0;
         return run_all([&]() -> std::optional<Item> {
+            if (options_.directed) return drawn(next++);
             const Chosen& chosen = scenarios_[next % scenarios_.size()];
             if (elapsed() + lasted_[chosen.scenario.name] > options_.budget) return std::nullopt;
             const std::uint64_t round = 1 + next++ / scenarios_.size();
             return run_of(chosen, options_.seed + round);
         });
+    }
+
+    /// The next of the scenarios that seeds draw; one at least.
+    std::optional<Item> drawn(std::size_t number) {
+        if (number > 0 && elapsed() + longest_drawn_ > options_.budget) return std::nullopt;
+        Item item{Kind::Run, "", "", options_.seed + number, options_.bugs, "", "valid", options_.sut};
+        item.scenario = directed_name(item.seed);
+        item.text = directed_scenario(item.seed);
+        return item;
     }
 
     Status run_all(std::deque<Item> items) {
@@ -255,6 +268,13 @@ private:
         std::error_code error;
         fs::create_directories(dir, error);
         if (error) return failure(fmt::format("{}: {}", dir, error.message()));
+        if (!item.text.empty()) {
+            item.argument = fmt::format("{}/{}.toml", dir, item.scenario);
+            std::ofstream out(item.argument);
+            out << item.text;
+            out.close();
+            if (!out) return failure(item.argument + " cannot be written");
+        }
         ChildOptions options;
         options.program = "/proc/self/exe";
         options.args = arguments_of(item, dir);
@@ -305,7 +325,8 @@ private:
             result.sentence = fault.empty() ? fmt::format("{}: {}", ended.to_string(), last_line(output))
                                             : std::move(fault);
         }
-        lasted_[run.item.scenario] = std::max(lasted_[run.item.scenario], ended.seen - run.began);
+        Duration& longest = run.item.text.empty() ? lasted_[run.item.scenario] : longest_drawn_;
+        longest = std::max(longest, ended.seen - run.began);
         // A canary that lives is no failure of its run: another scenario may find it.
         const bool told = result.kind == Kind::Canary && result.verdict != "harness-fault";
         if (result.as_expected() || told) {
@@ -393,6 +414,7 @@ private:
     int started_ = 0;
     /// The longest run of each scenario so far.
     std::map<std::string, Duration> lasted_;
+    Duration longest_drawn_{0};
 };
 
 }  // namespace
@@ -400,7 +422,7 @@ private:
 Result<results::Night> spend_night(const NightOptions& options, std::string& dir) {
     std::vector<Chosen> scenarios;
     std::vector<std::string> names = options.scenarios;
-    if (names.empty()) {
+    if (names.empty() && !options.directed) {
         for (const std::string& path : bundled_scenarios()) names.push_back(fs::path(path).stem().string());
     }
     for (const std::string& name : names) {
@@ -413,7 +435,8 @@ Result<results::Night> spend_night(const NightOptions& options, std::string& dir
         if (!fits) return tl::make_unexpected(fits.error());
         scenarios.push_back({name, std::move(*scenario)});
     }
-    if (scenarios.empty()) return failure("no scenario to run: there is none beside the program");
+    if (scenarios.empty() && !options.directed)
+        return failure("no scenario to run: there is none beside the program");
     auto created = results::RunDir::create((fs::path(options.out) / "nightly").string(), "", options.seed);
     if (!created) return tl::make_unexpected(created.error());
     dir = created->path();

@@ -18,6 +18,9 @@ struct NightOptions {
     std::uint64_t seed = 0;
     /// Names of bundled scenarios, or files; empty: all that are bundled.
     std::vector<std::string> scenarios;
+    /// Instead of scenarios that are there (`scenarios` may name some besides): drawn ones, another for each
+    /// seed.
+    bool directed = false;
     /// What every run is on, as for `highwater run`.
     std::string sut = "node";
     /// A bug by name or id, or "none".

@@ -72,6 +72,7 @@ struct NightlyArguments {
     std::optional<std::uint64_t> seed;
     /// Names or files, comma separated; "": all that are bundled.
     std::string scenarios;
+    bool directed = false;
     std::string sut = "node";
     /// The bug that must be found, or "none". Unset: one that most scenarios find; on Kafka, which has none,
     /// none.

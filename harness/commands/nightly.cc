@@ -60,6 +60,7 @@ int nightly_command(const NightlyArguments& arguments, const CommonOptions& comm
     options.budget = Duration{static_cast<std::int64_t>(arguments.minutes * 60e9)};
     options.seed = arguments.seed.value_or(seed_of_today());
     options.scenarios = words_of(arguments.scenarios);
+    options.directed = arguments.directed;
     options.sut = arguments.sut;
     options.canary = arguments.canary.value_or(arguments.sut == "node" ? options.canary : "none");
     options.bugs = arguments.bugs;

@@ -50,6 +50,18 @@ TEST(Nightly, GoodWithTheCanaryFoundAndNothingKept) {
     EXPECT_EQ(folders_of(dir), 0U) << "runs that were as expected keep no files";
 }
 
+TEST(Nightly, DirectedRunsWhatItsSeedsDraw) {
+    const TempDir dir;
+    const Ended ended = highwater(dir, {"nightly", "0", "--directed", "--seed", "3", "--canary", "none",
+                                        "--out", dir.path(), "--json"});
+    const Json json = ended.json();
+    ASSERT_EQ(json["runs"].size(), 1U) << ended.err;
+    const Json& run = json["runs"][0];
+    EXPECT_EQ(run["scenario"], "directed-3");
+    EXPECT_EQ(run["seed"], 3);
+    EXPECT_EQ(run["verdict"], "valid") << ended.err;
+}
+
 TEST(Nightly, WithoutACanaryUnknown_AndSeedsFillTheBudget) {
     const TempDir dir;
     const Ended ended = nightly(dir, "0.3", {"--canary", "none"});
