@@ -26,7 +26,7 @@ std::string list(const std::vector<BrokerId>& ids) { return fmt::format("[{}]", 
 
 }  // namespace
 
-Decisions::Changes Decisions::changes_in(const MetadataBatch& batch) {
+Decisions::Changes Decisions::changes_in(const MetadataBatch& batch) const {
     Changes changes;
     for (const wire::MetadataRecord& record : batch.records) {
         if (const auto* registration = std::get_if<wire::RegisterBrokerRecord>(&record))
@@ -39,6 +39,11 @@ Decisions::Changes Decisions::changes_in(const MetadataBatch& batch) {
             if (change->fenced > 0) changes.fenced.insert(change->broker_id);
             if (change->fenced < 0) changes.unfenced.insert(change->broker_id);
             if (change->in_controlled_shutdown > 0) changes.shutting_down.insert(change->broker_id);
+        }
+        if (const auto* partition = std::get_if<wire::PartitionChangeRecord>(&record);
+            partition != nullptr && partition->directories && topic_known_ &&
+            partition->topic_id == topic_id_) {
+            changes.moved.insert(partition->partition_id);
         }
     }
     return changes;
@@ -163,10 +168,13 @@ std::string Decisions::apply(const wire::PartitionChangeRecord& record, const Ch
     ++partition.partition_epoch;
     const bool elected = record.leader != kNoLeaderChange && record.leader != before.leader;
     const bool in_sync = contains(before.isr, partition.leader) || contains(before.elr, partition.leader);
+    // A replica on a directory that its broker does not have takes its leadership along.
+    const bool directories = record.directories || (elected && partition.leader == kNoBroker &&
+                                                    changes.moved.contains(record.partition_id));
     const bool unclean =
         elected && partition.leader != kNoBroker && (!in_sync || record.leader_recovery_state == kRecovering);
     return partition_members(record.partition_id, partition, elected, unclean,
-                             cause(before, partition, unclean, changes));
+                             cause(before, partition, unclean, directories, changes));
 }
 
 /// Eligible by another min.insync.replicas than the one that holds now. No name: every topic's.
@@ -183,7 +191,7 @@ std::vector<std::string> Decisions::apply(const wire::ClearElrRecord& record) {
     return told;
 }
 
-std::string Decisions::cause(const Partition& before, const Partition& after, bool unclean,
+std::string Decisions::cause(const Partition& before, const Partition& after, bool unclean, bool directories,
                              const Changes& changes) const {
     const auto gone = [&](const std::set<BrokerId>& among) {
         return std::any_of(before.isr.begin(), before.isr.end(), [&](BrokerId id) {
@@ -205,6 +213,7 @@ std::string Decisions::cause(const Partition& before, const Partition& after, bo
     if (gone(shutting_down())) return "shutdown";
     if (gone(changes.fenced)) return "fenced";
     if (gone(changes.registered)) return "registered";
+    if (directories) return "directories";
     if (after.leader != kNoBroker && before.leader != after.leader) {
         if (changes.unfenced.contains(after.leader)) return "unfenced";
         if (before.isr == after.isr) return "preferred";

@@ -51,10 +51,12 @@ private:
         std::set<BrokerId> fenced;
         std::set<BrokerId> unfenced;
         std::set<BrokerId> shutting_down;
+        /// Partitions whose replicas were assigned to other directories.
+        std::set<std::int32_t> moved;
     };
-    static Changes changes_in(const MetadataBatch& batch);
+    [[nodiscard]] Changes changes_in(const MetadataBatch& batch) const;
     [[nodiscard]] std::string cause(const Partition& before, const Partition& after, bool unclean,
-                                    const Changes& changes) const;
+                                    bool directories, const Changes& changes) const;
 
     std::string apply(const wire::RegisterBrokerRecord& record);
     std::string apply(const wire::BrokerRegistrationChangeRecord& record);

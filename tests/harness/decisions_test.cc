@@ -149,6 +149,18 @@ TEST_F(DecisionsTest, EligibleByAnotherMinIsrIsEligibleNoMore) {
     EXPECT_TRUE(of({clear}).empty()) << "there is nothing to clear any more";
 }
 
+TEST_F(DecisionsTest, AReplicaOnAnotherDirectoryIsNoChangeOfTheIsr) {
+    wire::PartitionChangeRecord moved = change(std::nullopt);
+    moved.directories = std::vector<Uuid>{kTopicId, kTopicId, kTopicId};
+    EXPECT_EQ(of({moved})[0]["cause"], "directories");
+    const auto lines = of({moved, change(std::nullopt, kNoBroker)});
+    ASSERT_EQ(lines.size(), 2U);
+    EXPECT_EQ(lines[1]["leader"], kNoBroker);
+    EXPECT_EQ(lines[1]["cause"], "directories");
+    EXPECT_EQ(of({moved, change(std::vector<BrokerId>{1, 2}, 1)})[1]["cause"], "alter-partition")
+        << "another decision in the same batch";
+}
+
 TEST_F(DecisionsTest, AFenceOfABrokerThatNobodyKnowsIsToldToo) {
     const auto lines = of({change(std::vector<BrokerId>{1, 2}), fence(9)});
     EXPECT_EQ(lines[0]["cause"], "alter-partition");
