@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Proves the README's commands on a machine with nothing installed: a minimal Debian 12 in a chroot gets a copy of what
-# git tracks and runs `scripts/dev run` twice, or the given command of scripts/dev once.
-# Needs root and debootstrap. Usage: tests/fresh.sh DIRECTORY [test]
+# git tracks and runs `scripts/dev run` twice, or the given command of scripts/dev once ("test", "kafka").
+# Needs root and debootstrap. Usage: tests/fresh.sh DIRECTORY [COMMAND ARGUMENTS...]
 set -euo pipefail
-root=${1:?usage: tests/fresh.sh DIRECTORY [test] (empty or new, on a file system that allows devices)}
+root=${1:?usage: tests/fresh.sh DIRECTORY [COMMAND ...] (empty or new, on a file system that allows devices)}
 shift
 tree=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
@@ -19,10 +19,12 @@ for mount in proc sys dev; do
   mountpoint -q "$root/$mount" || mount --bind "/$mount" "$root/$mount"
 done
 cp /etc/resolv.conf "$root/etc/resolv.conf"
-# Certificates, apt and pip settings of this machine, if a proxy needs them. Packages make their own bundles, also Java's,
+# Certificates and the settings of apt, pip and npm of this machine, if a proxy needs them. Packages make their own bundles, also Java's,
 # of what stands in the local folder.
 cp -r /etc/apt/apt.conf.d/. "$root/etc/apt/apt.conf.d/" 2>/dev/null || true
 cp /etc/pip.conf "$root/etc/pip.conf" 2>/dev/null || true
+cp /etc/npmrc "$root/etc/npmrc" 2>/dev/null || true
+cp "$HOME/.npmrc" "$root/root/.npmrc" 2>/dev/null || true
 mkdir -p "$root/usr/local/share/ca-certificates"
 awk -v at="$root/usr/local/share/ca-certificates/host-" \
   '/BEGIN CERTIFICATE/ {file = at (++n) ".crt"} file {print > file} /END CERTIFICATE/ {close(file); file = ""}' \
