@@ -357,6 +357,13 @@ struct BrokerState {
     [[nodiscard]] FetchRead read_fetch(const wire::FetchRequest& fetch, std::int16_t version,
                                        bool update_state);
 
+    void answer_fetch(const RequestId& id, std::int16_t version, std::int32_t correlation_id,
+                      wire::FetchResponse& response);
+
+    // -- leader_hints.cc
+    void add_leader_hints(const RequestId& id, std::int16_t version, wire::ProduceResponse& response) const;
+    void add_leader_hints(const RequestId& id, std::int16_t version, wire::FetchResponse& response) const;
+
     // -- fetchers.cc
     std::map<BrokerId, Fetcher> fetchers;
     void run_fetchers();

@@ -28,10 +28,8 @@ void BrokerState::handle(const RequestId& id, const wire::RequestHeader& header,
     }
     FetchRead read = read_fetch(request, header.api_version, true);
     const bool enough = read.bytes >= static_cast<std::size_t>(std::max(request.min_bytes, 0));
-    if (read.urgent || enough || request.max_wait_ms <= 0) {
-        return inbound.answer(
-            id, wire::encode_response(read.response, header.api_version, header.correlation_id));
-    }
+    if (read.urgent || enough || request.max_wait_ms <= 0)
+        return answer_fetch(id, header.api_version, header.correlation_id, read.response);
     DelayedFetch delayed;
     delayed.request = id;
     delayed.version = header.api_version;
@@ -103,6 +101,12 @@ BrokerState::FetchRead BrokerState::read_fetch(const wire::FetchRequest& fetch, 
     return read;
 }
 
+void BrokerState::answer_fetch(const RequestId& id, std::int16_t version, std::int32_t correlation_id,
+                               wire::FetchResponse& response) {
+    add_leader_hints(id, version, response);
+    inbound.answer(id, wire::encode_response(response, version, correlation_id));
+}
+
 void BrokerState::look_at_fetches() {
     // Answering one may move a high watermark that another waits for; what it moved is seen at the next
     // settle().
@@ -120,8 +124,7 @@ void BrokerState::look_at_fetches() {
             FetchRead read = read_fetch(delayed.fetch, delayed.version, false);
             const bool enough = read.bytes >= static_cast<std::size_t>(std::max(delayed.fetch.min_bytes, 0));
             if (read.urgent || enough || now >= delayed.expires) {
-                inbound.answer(delayed.request,
-                               wire::encode_response(read.response, delayed.version, delayed.correlation_id));
+                answer_fetch(delayed.request, delayed.version, delayed.correlation_id, read.response);
                 continue;
             }
         }

@@ -97,6 +97,7 @@ void BrokerState::handle(const RequestId& id, const wire::RequestHeader& header,
 }
 
 void BrokerState::answer_produce(DelayedProduce& produce) {
+    if (inbound.open(produce.request)) add_leader_hints(produce.request, produce.version, produce.response);
     inbound.answer(produce.request,
                    wire::encode_response(produce.response, produce.version, produce.correlation_id));
 }
