@@ -199,8 +199,10 @@ std::string Decisions::cause(const Partition& before, const Partition& after, bo
                    (!contains(after.isr, id) || (before.leader == id && after.leader != id));
         });
     };
-    const bool last_known = unclean && before.isr.empty() && before.elr.empty();
-    if (last_known) return "last-known-leader";
+    // Whoever was eligible may lose that by the registration in the same batch.
+    const bool none_eligible = std::all_of(before.elr.begin(), before.elr.end(),
+                                           [&](BrokerId id) { return changes.registered.contains(id); });
+    if (unclean && before.isr.empty() && none_eligible) return "last-known-leader";
     if (unclean) return "unclean";
     const auto shutting_down = [&] {
         std::set<BrokerId> ids = changes.shutting_down;

@@ -173,6 +173,29 @@ TEST_F(DecisionsTest, WhoLedLastIsElectedFromNothing) {
     EXPECT_EQ(lines[0]["cause"], "last-known-leader");
 }
 
+TEST_F(DecisionsTest, WhoLedLastIsElectedWhenTheLastEligibleOneComesBackUncleanly) {
+    wire::PartitionChangeRecord empty = change(std::vector<BrokerId>{}, kNoBroker);
+    empty.eligible_leader_replicas = std::vector<BrokerId>{2};
+    empty.last_known_elr = std::vector<BrokerId>{1};
+    of({empty, fence(1)});
+    wire::PartitionChangeRecord elected = change(std::vector<BrokerId>{1}, 1);
+    elected.eligible_leader_replicas = std::vector<BrokerId>{};
+    elected.last_known_elr = std::vector<BrokerId>{};
+    wire::RegisterBrokerRecord registration;
+    registration.broker_id = 2;
+    registration.broker_epoch = 20;
+    EXPECT_EQ(of({elected, registration})[0]["cause"], "last-known-leader");
+}
+
+TEST_F(DecisionsTest, WhoIsElectedBesideAnEligibleOneIsUnclean) {
+    wire::PartitionChangeRecord empty = change(std::vector<BrokerId>{}, kNoBroker);
+    empty.eligible_leader_replicas = std::vector<BrokerId>{2};
+    of({empty, fence(1)});
+    wire::PartitionChangeRecord elected = change(std::vector<BrokerId>{3}, 3);
+    elected.eligible_leader_replicas = std::vector<BrokerId>{};
+    EXPECT_EQ(of({elected})[0]["cause"], "unclean");
+}
+
 TEST_F(DecisionsTest, OtherTopicsAreNotTold) {
     auto other = change(std::vector<BrokerId>{1});
     other.topic_id = Uuid{};
