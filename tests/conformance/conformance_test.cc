@@ -155,5 +155,23 @@ TEST(KafkaConformance, EveryOperation) {
     EXPECT_EQ(system.crashes(), std::vector<std::string>{});
 }
 
+class UncleanByTheTool : public testing::TestWithParam<Sut> {};
+
+TEST_P(UncleanByTheTool, ElectsWhoIsThereWhereNobodyMayLead) {
+    System system(GetParam());
+    ASSERT_TRUE(system.started());
+    const ClientRun run =
+        run_client("kafka-tools", system, "unclean", "kafka-leader-election unclean where nobody leads",
+                   [&](const std::string& topic) { system.strand(topic); });
+    ASSERT_EQ(run.operations.size(), 1U) << run.output;
+    EXPECT_EQ(run.operations[0].result, "ok") << run.output;
+    EXPECT_EQ(system.crashes(), std::vector<std::string>{});
+}
+
+INSTANTIATE_TEST_SUITE_P(Conformance, UncleanByTheTool, testing::Values(Sut::Node, Sut::Kafka),
+                         [](const auto& sut) {
+                             return std::string(sut.param == Sut::Node ? "Node" : "Kafka");
+                         });
+
 }  // namespace
 }  // namespace highwater::test

@@ -86,15 +86,20 @@ void System::create_topic(const std::string& name, std::int32_t partitions) {
     EXPECT_TRUE(eventually(seconds(20), [&] { return leader_of(name) != kNoBroker; })) << name;
 }
 
-BrokerId System::leader_of(const std::string& topic) const {
+std::optional<System::Metadata> System::metadata_of(const std::string& topic) const {
     for (const BrokerId id : cluster_->brokers()) {
         if (!cluster_->running(id)) continue;
         const auto answer =
             client(id).call<wire::MetadataResponse>(metadata_request(topic), kMetadataVersion);
         if (!answer || answer->topics.empty() || answer->topics[0].partitions.empty()) continue;
-        return answer->topics[0].partitions[0].leader_id;
+        return answer->topics[0].partitions[0];
     }
-    return kNoBroker;
+    return std::nullopt;
+}
+
+BrokerId System::leader_of(const std::string& topic) const {
+    const std::optional<Metadata> metadata = metadata_of(topic);
+    return metadata ? metadata->leader_id : kNoBroker;
 }
 
 void System::kill_leader(const std::string& topic) {
@@ -109,6 +114,29 @@ void System::kill_leader(const std::string& topic) {
                            }))
         << topic << " is still led by " << leader;
     const nemesis::FaultEffect restarted = cluster_->restart(leader);
+    EXPECT_TRUE(restarted.ok) << restarted.detail;
+}
+
+void System::strand(const std::string& topic) {
+    const std::optional<Metadata> before = metadata_of(topic);
+    ASSERT_TRUE(before && before->replica_nodes.size() == 2) << topic;
+    const BrokerId leader = before->leader_id;
+    const BrokerId follower =
+        before->replica_nodes[0] == leader ? before->replica_nodes[1] : before->replica_nodes[0];
+    const auto kill = [&](BrokerId id, const char* what, const std::function<bool(const Metadata&)>& then) {
+        const nemesis::FaultEffect killed = cluster_->kill(id);
+        EXPECT_TRUE(killed.ok) << killed.detail;
+        EXPECT_TRUE(eventually(seconds(30),
+                               [&] {
+                                   const std::optional<Metadata> now = metadata_of(topic);
+                                   return now && then(*now);
+                               }))
+            << topic << ": " << what;
+    };
+    kill(follower, "the leader alone in the ISR",
+         [&](const Metadata& now) { return now.isr_nodes == std::vector<BrokerId>{leader}; });
+    kill(leader, "nobody to lead", [](const Metadata& now) { return now.leader_id == kNoBroker; });
+    const nemesis::FaultEffect restarted = cluster_->restart(follower);
     EXPECT_TRUE(restarted.ok) << restarted.detail;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,9 @@ public:
     void create_topic(const std::string& name, std::int32_t partitions);
     /// Ends the leader of the topic's partition 0 by SIGKILL and starts it again when another leads.
     void kill_leader(const std::string& topic);
+    /// Of a topic with two replicas and min.insync.replicas 1: kills the follower, the leader when the ISR is
+    /// the leader alone, and starts the follower again when nobody leads.
+    void strand(const std::string& topic);
     /// What the brokers have printed.
     [[nodiscard]] std::string output() const;
     /// What clients have sent, by their client ids.
@@ -43,6 +47,9 @@ private:
     [[nodiscard]] WireClient client(BrokerId broker) const {
         return WireClient(cluster_->direct_address(broker));
     }
+    using Metadata = wire::MetadataResponse::MetadataResponseTopic::MetadataResponsePartition;
+    /// Of partition 0, as some live broker has it.
+    [[nodiscard]] std::optional<Metadata> metadata_of(const std::string& topic) const;
     [[nodiscard]] BrokerId leader_of(const std::string& topic) const;
 
     Sut sut_;

@@ -233,6 +233,24 @@ public final class Tools {
         Suite.check(unknown.text.contains("UnknownTopicOrPartitionException"), unknown.text);
     }
 
+    /** The follower dies, then the leader, and the follower alone comes back: it may lead if it is asked to uncleanly. */
+    private void uncleanWithoutLeader() throws Exception {
+        String name = name("stranded");
+        Said created = topics("--create", "--topic", name, "--replica-assignment", "1:2", "--config", "min.insync.replicas=1");
+        succeeded(created);
+        Suite.eventually("a leader of " + name, () -> describe(name).text.contains("Leader: 1"));
+        System.out.println("kill\t" + name);
+        System.out.flush();
+        Suite.eventually("nobody to lead " + name, () -> describe(name).text.contains("Leader: none"));
+        // Until its broker is unfenced nobody can be elected.
+        Suite.eventually("an election", () -> {
+            Said elected = elect("unclean", name);
+            return elected.code == 0
+                && elected.text.equals("Successfully completed leader election (UNCLEAN) for partitions " + name + "-0\n");
+        });
+        Suite.eventually("another leader", () -> describe(name).text.contains("Leader: 2"));
+    }
+
     /** The verifiable producer's lines. */
     private List<String> produce(String topic, int count, String acks) throws Exception {
         Said said = at(TOOLS + "VerifiableProducer", "--topic", topic, "--max-messages", "" + count, "--acks", acks);
@@ -371,6 +389,9 @@ public final class Tools {
         Suite.check(said.linesWith("\"type\":\"PARTITION_RECORD\"").size() >= 2, "no partitions");
     }
 
+    /** Somebody must kill brokers for it. */
+    private static final String LONG = "kafka-leader-election unclean where nobody leads";
+
     public static void main(String[] args) {
         // Before the first tool: what logs has hooks of its own.
         LoggerFactory.getLogger(Tools.class);
@@ -382,12 +403,13 @@ public final class Tools {
             .add("kafka-topics --delete", tools::delete).add("kafka-configs of topics", tools::topicConfigs)
             .add("kafka-configs of brokers", tools::brokerConfigs).add("kafka-get-offsets", tools::offsets)
             .add("kafka-leader-election preferred", tools::preferred).add("kafka-leader-election unclean", tools::unclean)
+            .add(LONG, tools::uncleanWithoutLeader)
             .add("kafka-verifiable-producer", tools::verifiableProducer)
             .add("kafka-verifiable-consumer", tools::verifiableConsumer)
             .add("kafka-console-consumer", tools::consoleConsumer)
             .add("kafka-console-consumer --group", tools::consoleConsumerInAGroup).add("kafka-log-dirs", tools::logDirs)
             .add("kafka-dump-log", tools::dumpLog).add("kafka-dump-log --cluster-metadata-decoder", tools::dumpMetadata);
-        int code = suite.run(args.length > 2 ? args[2] : null, Set.of());
+        int code = suite.run(args.length > 2 ? args[2] : null, Set.of(LONG));
         Runtime.getRuntime().halt(code);
     }
 }
