@@ -11,8 +11,8 @@
 namespace highwater::harness {
 namespace {
 
-/// A nemesis that waits in vain (the leader it wants to change has just changed) is given up after this time; longer
-/// than the longest lag time and a half.
+/// A nemesis that waits in vain (the leader it wants to change has just changed) is given up after this time;
+/// longer than the longest lag time and a half.
 constexpr int kDeadlineSeconds = 20;
 /// Timers that stand in different relations: which one takes a replica out of the ISR is part of the search.
 struct Timers {
