@@ -147,7 +147,8 @@ Status KafkaCluster::format_with_tool() {
                              distribution_.class_path(), "kafka.tools.StorageTool", "format", "-t",
                              kClusterId, "-c", directory + ".properties"});
         for (const auto& [key, value] : scenario().cluster.properties) {
-            if (is_feature(key)) options.args.insert(options.args.end(), {"--feature", key + "=" + value});
+            if (is_feature(key))
+                options.args.insert(options.args.end(), {"--feature", fmt::format("{}={}", key, value)});
         }
         auto child = Child::launch(options);
         if (!child) return tl::make_unexpected(child.error());

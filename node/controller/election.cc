@@ -155,7 +155,7 @@ bool Controller::State::leads_anything(BrokerId id) const {
 void Controller::State::add_change(Records& records, const TopicImage& topic, std::int32_t index,
                                    PartitionTarget target, const MayLead& may_lead) {
     target.unclean = unclean_leader_election(topic, settings.unclean_leader_election);
-    if (auto decision = change(topic, index, topic.partitions.at(index), std::move(target), may_lead))
+    if (auto decision = change(topic, index, topic.partitions.at(index), target, may_lead))
         records.emplace_back(std::move(decision->record), decision->chosen);
 }
 
