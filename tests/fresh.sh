@@ -23,8 +23,8 @@ cp /etc/resolv.conf "$root/etc/resolv.conf"
 # of what stands in the local folder.
 cp -r /etc/apt/apt.conf.d/. "$root/etc/apt/apt.conf.d/" 2>/dev/null || true
 cp /etc/pip.conf "$root/etc/pip.conf" 2>/dev/null || true
-cp /etc/npmrc "$root/etc/npmrc" 2>/dev/null || true
-cp "$HOME/.npmrc" "$root/root/.npmrc" 2>/dev/null || true
+# (npm of a wheel reads the user's file alone.)
+cat /etc/npmrc "$HOME/.npmrc" >"$root/root/.npmrc" 2>/dev/null || true
 mkdir -p "$root/usr/local/share/ca-certificates"
 awk -v at="$root/usr/local/share/ca-certificates/host-" \
   '/BEGIN CERTIFICATE/ {file = at (++n) ".crt"} file {print > file} /END CERTIFICATE/ {close(file); file = ""}' \

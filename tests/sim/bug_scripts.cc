@@ -48,7 +48,7 @@ void drop_both(Script& script) {
 
 void acks_all_below_min_isr(Script& script) {
     drop_both(script);
-    script.send(1);
+    script.offer(1);
     script.pass(seconds(1));
 }
 

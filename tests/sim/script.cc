@@ -61,6 +61,24 @@ void Script::send(BrokerId at) {
           [&] { return replica(at) != nullptr && replica(at)->log().log_end_offset() > before; });
 }
 
+void Script::offer(BrokerId at) {
+    if (over()) return;
+    const std::uint64_t value = ++sent_;
+    wire::ErrorCode error = wire::ErrorCode::UnknownServerError;
+    Client& producer = client();
+    producer.call<wire::ProduceResponse>(
+        at, test::produce_request(kTopic, 0, -1, 10'000, test::batch_of({value}, 0)), test::kProduceVersion,
+        kRequestTimeout, [&](const Result<wire::ProduceResponse>& answer) {
+            if (!answer) return;
+            const auto& of = answer->responses.at(0).partition_responses.at(0);
+            error = of.error_code;
+            if (error == wire::ErrorCode::None) box_.acknowledged(id(), of.base_offset, value);
+        });
+    until("an answer", [&] { return !producer.busy(); });
+    if (!over() && error != wire::ErrorCode::None && error != wire::ErrorCode::NotEnoughReplicas)
+        wrong_ = fmt::format("script: an append to {} failed: {}", at, wire::error_name(error));
+}
+
 void Script::read(BrokerId at) {
     if (over()) return;
     Client& consumer = client();

@@ -31,6 +31,8 @@ public:
     void append(BrokerId at, int count = 1, std::int16_t acks = -1);
     /// One record with acks=all; nobody waits for the answer, but a positive one is remembered.
     void send(BrokerId at);
+    /// As append, but the broker may also refuse it for too few replicas in sync.
+    void offer(BrokerId at);
     /// One fetch as a consumer from the beginning on.
     void read(BrokerId at);
     void elect_preferred();
