@@ -12,10 +12,10 @@ if [ ! -e "$root/etc/debian_version" ]; then
   debootstrap --variant=minbase bookworm "$root" ${MIRROR:+"$MIRROR"}
 fi
 cleanup() {
-  for mount in proc sys dev; do umount -l "$root/$mount" 2>/dev/null || true; done
+  for mount in proc sys dev/pts dev; do umount -l "$root/$mount" 2>/dev/null || true; done
 }
 trap cleanup EXIT
-for mount in proc sys dev; do
+for mount in proc sys dev dev/pts; do
   mountpoint -q "$root/$mount" || mount --bind "/$mount" "$root/$mount"
 done
 cp /etc/resolv.conf "$root/etc/resolv.conf"

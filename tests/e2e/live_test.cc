@@ -7,7 +7,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <csignal>
+#include <cstring>
 
 #include "tests/e2e/program.h"
 
@@ -29,6 +31,11 @@ std::string on_terminal(const std::vector<std::string>& arguments, int& code) {
     if (pid == 0) {
         ::execv(argv.front(), argv.data());
         ::_exit(127);
+    }
+    if (pid < 0) {
+        code = -1;
+        ADD_FAILURE() << "no terminal: " << std::strerror(errno) << " (is /dev/pts mounted?)";
+        return "";
     }
     std::string seen;
     std::array<char, 4096> buffer{};
