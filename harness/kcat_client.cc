@@ -142,6 +142,19 @@ private:
 
 }  // namespace
 
+Status ask_for_kcat(const std::string& file) {
+    ChildOptions options;
+    options.program = "kcat";
+    options.args = {"-V"};
+    options.output_file = file;
+    auto kcat = Child::launch(options);
+    if (!kcat) return failure("client kcat", kcat.error());
+    const auto ended = kcat->wait_exit(monotonic_now() + kGrace);
+    if (!ended) return failure("client kcat: `kcat -V` does not end");
+    if (ended->code != 0) return failure("client kcat: `kcat -V` ended with " + ended->to_string());
+    return {};
+}
+
 std::optional<ProduceReply> kcat_report(const std::string& output, std::int16_t acks) {
     std::istringstream lines(output);
     std::string line;

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "base/result.h"
 #include "workloads/client.h"
 #include "workloads/socket.h"
 
@@ -27,6 +28,9 @@ struct KcatClientOptions {
     /// Does the reading.
     std::unique_ptr<workloads::Client> reader;
 };
+
+/// Writes what this machine's kcat calls itself to `file`. Errors: there is none, or it does not run.
+Status ask_for_kcat(const std::string& file);
 
 /// An append ends as kcat's report on its record says: a broker's error, or the library's, by the table of
 /// outcomes; without a report nobody knows. Fails to have been sent only if no kcat could be started.

@@ -15,6 +15,7 @@
 #include "checker/checker.h"
 #include "harness/final_read.h"
 #include "harness/findings.h"
+#include "harness/kcat_client.h"
 #include "harness/observer.h"
 #include "harness/progress.h"
 #include "harness/run_files.h"
@@ -101,7 +102,11 @@ private:
         if (Status opened = recorder_.open(dir_.file("history.jsonl"), history_meta()); !opened)
             return opened;
         std::int32_t clients = 0;
-        for (const WorkloadSpec& spec : scenario_.workloads) clients += spec.producers + spec.consumers;
+        for (const WorkloadSpec& spec : scenario_.workloads) {
+            clients += spec.producers + spec.consumers;
+            if (spec.client != ClientKind::Kcat) continue;
+            if (Status there = ask_for_kcat(dir_.file("kcat-version.txt")); !there) return there;
+        }
         ClusterOptions options;
         options.run_dir = dir_.path();
         options.seed = rng_.next();

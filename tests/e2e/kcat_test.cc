@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <cstdlib>
 #include <optional>
 
 #include "tests/e2e/program.h"
@@ -50,6 +51,17 @@ TEST(Kcat, WithAllBrokersDownNothingIsTakenForAcknowledged) {
     }
     EXPECT_GE(ok, 6) << "before and after";
     EXPECT_GE(meanwhile, 6);
+}
+
+TEST(Kcat, WithoutTheProgramNothingIsStarted) {
+    const TempDir dir;
+    const std::string path = std::getenv("PATH");
+    ::setenv("PATH", dir.path().c_str(), 1);
+    const Ended ended = run_scenario(dir, "all-brokers-down");
+    ::setenv("PATH", path.c_str(), 1);
+    EXPECT_EQ(ended.exit_code, 70) << ended.err;
+    EXPECT_NE(ended.err.find("client kcat: "), std::string::npos) << ended.err;
+    EXPECT_EQ(ended.err.find("cluster up"), std::string::npos) << ended.err;
 }
 
 }  // namespace
