@@ -122,8 +122,7 @@ public:
         : options_(options),
           scenarios_(std::move(scenarios)),
           dir_(std::move(dir)),
-          terminal_(::isatty(STDERR_FILENO) == 1),
-          family_(options.sut.substr(0, options.sut.find(':'))) {
+          terminal_(::isatty(STDERR_FILENO) == 1) {
         night_.command = options.command_line;
         night_.seed = options.seed;
         night_.budget_seconds = to_seconds(options.budget);
@@ -155,7 +154,7 @@ private:
                 seed,
                 options_.bugs,
                 "",
-                chosen.scenario.expect.verdict_on(family_),
+                chosen.scenario.expect.verdict_on(options_.family),
                 options_.sut};
     }
 
@@ -407,8 +406,6 @@ private:
     std::vector<Chosen> scenarios_;
     results::RunDir dir_;
     bool terminal_;
-    /// "node" or "kafka".
-    std::string family_;
     Instant began_ = monotonic_now();
     results::Night night_;
     int started_ = 0;
@@ -430,7 +427,7 @@ Result<results::Night> spend_night(const NightOptions& options, std::string& dir
         if (!path) return tl::make_unexpected(path.error());
         auto scenario = load_scenario(*path, {});
         if (!scenario) return tl::make_unexpected(scenario.error());
-        const Status fits = scenario->runs_on(options.sut.substr(0, options.sut.find(':')));
+        const Status fits = scenario->runs_on(options.family);
         if (!fits && options.scenarios.empty()) continue;  // one of those for other systems
         if (!fits) return tl::make_unexpected(fits.error());
         scenarios.push_back({name, std::move(*scenario)});

@@ -23,6 +23,8 @@ struct NightOptions {
     bool directed = false;
     /// What every run is on, as for `highwater run`.
     std::string sut = "node";
+    /// Sut::family() of it.
+    std::string family = "node";
     /// A bug by name or id, or "none".
     std::string canary = "Z06";
     /// Bugs of every run but the canary.

@@ -32,9 +32,9 @@ std::vector<std::string> words_of(const std::string& list) {
 }
 
 /// Everything that can be wrong with the command line, before the first run.
-Status check_arguments(const NightlyArguments& arguments) {
+Result<Sut> check_arguments(const NightlyArguments& arguments) {
     if (const auto bugs = node::Bugs::parse(arguments.bugs); !bugs) return failure("--bug", bugs.error());
-    const auto sut = Sut::parse(arguments.sut);
+    auto sut = Sut::parse(arguments.sut);
     if (!sut) return tl::make_unexpected(sut.error());
     if (sut->kafka && (!arguments.bugs.empty() || arguments.canary.value_or("none") != "none"))
         return failure("--bug, --canary: only our own node has deliberate bugs");
@@ -48,21 +48,22 @@ Status check_arguments(const NightlyArguments& arguments) {
     }
     if (!arguments.scenarios.empty() && words_of(arguments.scenarios).empty())
         return failure("--scenarios: names no scenario");
-    return {};
+    return sut;
 }
 
 }  // namespace
 
 int nightly_command(const NightlyArguments& arguments, const CommonOptions& common) {
-    if (const Status fine = check_arguments(arguments); !fine)
-        return report_error(fine.error().message, kExitUsage);
+    const Result<Sut> sut = check_arguments(arguments);
+    if (!sut) return report_error(sut.error().message, kExitUsage);
     NightOptions options;
     options.budget = Duration{static_cast<std::int64_t>(arguments.minutes * 60e9)};
     options.seed = arguments.seed.value_or(seed_of_today());
     options.scenarios = words_of(arguments.scenarios);
     options.directed = arguments.directed;
     options.sut = arguments.sut;
-    options.canary = arguments.canary.value_or(arguments.sut == "node" ? options.canary : "none");
+    options.family = sut->family();
+    options.canary = arguments.canary.value_or(sut->kafka ? "none" : options.canary);
     options.bugs = arguments.bugs;
     options.out = arguments.out;
     options.jobs = arguments.jobs;
