@@ -23,8 +23,7 @@ cp /etc/resolv.conf "$root/etc/resolv.conf"
 # of what stands in the local folder.
 cp -r /etc/apt/apt.conf.d/. "$root/etc/apt/apt.conf.d/" 2>/dev/null || true
 cp /etc/pip.conf "$root/etc/pip.conf" 2>/dev/null || true
-# (npm of a wheel reads the user's file alone.)
-cat /etc/npmrc "$HOME/.npmrc" >"$root/root/.npmrc" 2>/dev/null || true
+cat /etc/npmrc "$HOME/.npmrc" >"$root/etc/npmrc" 2>/dev/null || true
 mkdir -p "$root/usr/local/share/ca-certificates"
 awk -v at="$root/usr/local/share/ca-certificates/host-" \
   '/BEGIN CERTIFICATE/ {file = at (++n) ".crt"} file {print > file} /END CERTIFICATE/ {close(file); file = ""}' \
@@ -34,11 +33,13 @@ mkdir -p "$root/highwater"
 git -C "$tree" archive HEAD | tar -x -C "$root/highwater"
 
 echo "fresh: packages before: $(chroot "$root" dpkg-query -f '.\n' -W | wc -l)"
+# npm of a wheel has another file for the whole machine: it is named the user's.
 in_root() {
   local what=$1 began
   shift
   began=$(date +%s)
   chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root TERM="${TERM:-dumb}" \
+    npm_config_userconfig=/etc/npmrc \
     /highwater/scripts/dev "$@"
   echo "fresh: $what \`scripts/dev $*\` took $(($(date +%s) - began)) s, exit 0"
 }
