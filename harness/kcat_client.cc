@@ -123,13 +123,13 @@ private:
             {"retries", "0"},
             {"request.timeout.ms", in_ms(options_.request_timeout)},
             {"message.timeout.ms", in_ms(options_.delivery_timeout)},
-            // Nobody's own settings.
             {"log_level", "3"}};
         for (const auto& [key, value] : settings) {
             child.args.emplace_back("-X");
             child.args.push_back(fmt::format("{}={}", key, value));
         }
         child.args.push_back(record_.string());
+        // No settings of whoever runs this.
         child.env = {{"KCAT_CONFIG", "/dev/null"}};
         child.output_file = output_.string();
         return child;
